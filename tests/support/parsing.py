@@ -1,0 +1,31 @@
+"""Runs a parser over deltas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from support.cuts import Delta
+from support.fold import Folded, fold
+from support.tokenizers import MarkerTokenizer, tokenizer_for, turn_tokens
+from unified_parser import get_parser_class
+
+
+def family_tokenizer(
+    name: str, reasoning: str | None = None, prompt: str = "", absent: Iterable[str] = ()
+) -> MarkerTokenizer:
+    """A tokenizer in which the markers of a family, and of its partner, are special tokens.
+
+    ``absent`` are the markers that it is to have no token for.
+    """
+    markers = get_parser_class(name, reasoning).marker_literals()
+    return tokenizer_for({*markers, *turn_tokens(prompt)} - set(absent))
+
+
+def run(parser: Any, deltas: Iterable[Delta], reason: str | None = None) -> Folded:
+    """The message that the events of one stream add up to."""
+    events: list[Any] = []
+    for text, ids in deltas:
+        events += parser.feed(text, ids)
+    events += parser.finish(reason)
+    return fold(events)

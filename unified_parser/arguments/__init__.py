@@ -1,0 +1,1 @@
+"""Argument syntaxes: how values are written, each read into JSON text as it comes."""

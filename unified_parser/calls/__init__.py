@@ -1,0 +1,1 @@
+"""Call syntaxes: how one tool call is written inside a tools block."""

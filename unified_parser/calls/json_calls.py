@@ -1,0 +1,195 @@
+"""Calls written as JSON: one object with a name and arguments, or an array of such objects."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from ..arguments.json_text import Malformed, drop, is_object, pass_value, read_string, read_value
+from ..format import Marker, text_marker
+from ..scanner import Marks, Steps
+from ..tokens import SpecialTokens
+from ..walk import Walk
+from .base import CallReader, CallSyntax, Surroundings
+
+#: Markers that a bare object or array begins with.
+BRACE = text_marker("{")
+BRACKET = text_marker("[")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonObject(CallSyntax):
+    """``{"name": ..., "arguments": {...}}``, keys in any order.
+
+    ``names``, ``arguments``, ``ids``: the keys that count, the first of each kind that comes. The arguments
+    are handed on as written; a string that holds them is unpacked; none at all, or null, is ``{}``.
+    ``only``: what else may stand in the object (None: anything). An object with another key is no call.
+    ``begin``: the object stands in the content by itself and this marker is its first brace.
+    ``needs_arguments``: without an arguments key it is no call.
+    """
+
+    names: tuple[str, ...] = ("name",)
+    arguments: tuple[str, ...] = ("arguments", "parameters")
+    ids: tuple[str, ...] = ("id",)
+    only: tuple[str, ...] | None = None
+    begin: Marker | None = None
+    needs_arguments: bool = False
+
+    @property
+    def begins(self) -> tuple[Marker, ...]:
+        return (self.begin,) if self.begin else ()
+
+    def accepts(self, char: str) -> bool:
+        return char == "{"
+
+    def markers(self) -> tuple[Marker, ...]:
+        return self.begins
+
+    def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
+        return self._read
+
+    def _read(self, walk: Walk) -> Steps[None]:
+        if self.begin is None:
+            yield from expect(walk, "{")
+        name: str | None = None
+        call_id: str | None = None
+        held: str | None = None  # arguments that came before the name
+        done = False
+        members = Members(walk)
+        while True:
+            key = yield from members.next_key()
+            if key is None:
+                break
+            if key in self.names and name is None:
+                name = yield from read_string(walk)
+                if not name:
+                    raise Malformed
+            elif key in self.ids and call_id is None:
+                call_id = _as_id((yield from read_value(walk)))
+            elif key in self.arguments and not done and held is None:
+                if name is None:
+                    held = yield from read_value(walk)
+                else:
+                    walk.start_call(name, call_id)
+                    yield from pass_arguments(walk)
+                    done = True
+            elif self.only is not None and key not in self.only and key not in self.arguments:
+                raise Malformed
+            else:
+                yield from pass_value(walk, drop)
+        if not done:
+            if name is None or (held is None and self.needs_arguments):
+                raise Malformed
+            walk.start_call(name, call_id)
+            end_with(walk, held or "{}")
+
+
+class Members:
+    """Reads the members of a JSON object behind its opening brace, key by key."""
+
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+        self._first = True
+
+    def next_key(self) -> Steps[str | None]:
+        """The next key, its value unread; None at the closing brace, which is read."""
+        walk = self._walk
+        char = yield from walk.skip_space()
+        if char == "}":
+            walk.pos += 1
+            return None
+        if not self._first:
+            yield from expect(walk, ",")
+            yield from walk.skip_space()
+        self._first = False
+        key = yield from read_string(walk)
+        yield from walk.skip_space()
+        yield from expect(walk, ":")
+        yield from walk.skip_space()
+        return key
+
+
+@dataclass(frozen=True, slots=True)
+class JsonArray(CallSyntax):
+    """``[{...}, {...}]``: an array of calls.
+
+    Items that are no objects are skipped. ``begin``: the array stands in the content by itself.
+    """
+
+    item: JsonObject = JsonObject()
+    begin: Marker | None = None
+
+    @property
+    def begins(self) -> tuple[Marker, ...]:
+        return (self.begin,) if self.begin else ()
+
+    def accepts(self, char: str) -> bool:
+        return char == "["
+
+    def markers(self) -> tuple[Marker, ...]:
+        return self.begins
+
+    def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
+        read_item = self.item.compile(tokens, around)
+
+        def read(walk: Walk) -> Steps[None]:
+            if self.begin is None:
+                yield from expect(walk, "[")
+            before = walk.calls
+            while True:
+                char = yield from walk.skip_space()
+                if char == "]":
+                    break
+                if walk.calls > before:
+                    walk.frame()
+                    walk.keep()
+                if char == "{":
+                    yield from read_item(walk)
+                else:
+                    yield from pass_value(walk, drop)
+                char = yield from walk.skip_space()
+                if char == "]":
+                    break
+                yield from expect(walk, ",")
+            walk.pos += 1
+            if walk.calls == before:
+                raise Malformed
+
+        return read
+
+
+def expect(walk: Walk, char: str) -> Steps[None]:
+    """Reads this character. Raises Malformed at another one."""
+    if (yield from walk.peek()) != char:
+        raise Malformed
+    walk.pos += 1
+
+
+def pass_arguments(walk: Walk) -> Steps[None]:
+    """Reads the JSON value that is the open call's arguments, and ends the call."""
+    char = yield from walk.skip_space()
+    if char == "{":
+        yield from pass_value(walk, walk.argument, flows=True)
+        walk.end_call()
+    elif char in '"n':
+        end_with(walk, (yield from read_value(walk)))
+    else:
+        raise Malformed
+
+
+def end_with(walk: Walk, value: str) -> None:
+    """Ends the open call with arguments that were read whole."""
+    if value.startswith('"'):
+        value = json.loads(value)
+    text = "{}" if value.strip() in ("", "null") else value
+    walk.argument(text)
+    walk.end_call(complete=is_object(text))
+
+
+def _as_id(value: str) -> str | None:
+    """A call id as text; null, or an empty one, is none."""
+    known = json.loads(value)
+    return None if known is None or known == "" else str(known)
+
+
+__all__ = ["BRACE", "BRACKET", "JsonArray", "JsonObject", "Marks", "end_with", "expect", "pass_arguments"]

@@ -1,0 +1,562 @@
+"""A format compiled: the states of its text, the markers that act in each, and what each marker does.
+
+A compiled machine holds nothing of any request; all requests of one family and vocabulary share it.
+``Machine.table`` prints what it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+from .arguments.json_text import Malformed, drop
+from .calls.base import CallReader, CallSyntax, Surroundings
+from .events import ReasoningStart
+from .format import Drop, Header, Marker, OutputFormat, Route, Tools
+from .scanner import EndOfOutput, Marks, Spelling, Steps, Use
+from .tokens import SpecialTokens
+from .walk import CONTENT, Walk
+
+#: Acts on a marker that was just read; returns the name of the state that follows.
+Act: TypeAlias = Callable[[Walk, Spelling[Any]], Steps[str]]
+#: Walks an output from its start to its end.
+Program: TypeAlias = Callable[[Walk], Steps[None]]
+
+REASONING = "reasoning"
+CONTENT_ONLY = "content, thinking off"
+UNDECIDED = "undecided"
+PASS_ON = "passed on"
+OVER = "over"
+HEADER = "header"
+BETWEEN = "between headers"
+BODY = "body"
+
+
+class Place(NamedTuple):
+    """Where an output starts.
+
+    ``frames``: framing that the prompt's last marker may still have behind it. ``header``: the part of a
+    header that stands in the prompt; ``ending`` the marker that completed it there, for a start in a body.
+    """
+
+    state: str
+    frames: tuple[str, ...] = ()
+    header: str = ""
+    ending: str = ""
+
+
+class TextState(NamedTuple):
+    """A state in which text flows into a channel until one of its markers comes."""
+
+    channel: str
+    marks: Marks[Act]
+
+
+class Block:
+    """A tools block compiled: reads its calls from behind its opener to its end."""
+
+    def __init__(self, tools: Tools, tokens: SpecialTokens, leaves: tuple[Marker, ...] = ()) -> None:
+        self.tools = tools
+        begins = tuple(marker for call in tools.calls for marker in call.begins)
+        self.ends = (tools.close,) if tools.close else ()
+        around = Surroundings(self.ends, begins or ((tools.open,) if tools.open else ()))
+        self.readers: dict[CallSyntax, CallReader] = {
+            call: call.compile(tokens, around) for call in tools.calls
+        }
+        uses: list[Use[CallSyntax | str]] = [Use(m, call) for call in tools.calls for m in call.begins]
+        uses += [Use(marker, "close") for marker in self.ends]
+        if tools.open:
+            uses.append(Use(tools.open, "again"))
+        uses += [Use(marker, "leave") for marker in leaves]  # a reasoning block: the close is missing
+        uses += [Use(m, "stray") for call in tools.calls for m in call.strays()]
+        self.inside = Marks(_distinct(uses), tokens)
+        self.beyond = Marks(_distinct([u for u in uses if u.does != "stray"]), tokens)
+        #: the block is nothing but text that looks like a call: what breaks one off is content again
+        self.bare = not any(m.special for m in (*begins, *self.ends))
+        self.unmarked = [call for call in tools.calls if not call.begins]
+
+    def read(self, walk: Walk, syntax: CallSyntax | None) -> Steps[bool]:
+        """Reads the block. False: it cannot be one, and what was kept of it is to be given back."""
+        before = walk.calls
+        while True:
+            try:
+                if syntax is None:
+                    syntax = yield from self._next_call(walk, first=walk.calls == before)
+                    if syntax is None:
+                        return True
+                yield from self.readers[syntax](walk)
+            except Malformed:
+                if walk.calls == before:
+                    return False
+                if walk.call is None:
+                    walk.give_back()
+                elif self.bare:
+                    walk.end_call(complete=False)
+                    return True
+                yield from self._pass_rest(walk)
+            walk.kept()
+            walk.frame()
+            syntax = None
+            if self.tools.close is None:
+                return True
+
+    def _next_call(self, walk: Walk, *, first: bool) -> Steps[CallSyntax | None]:
+        """The syntax of the next call. None: the block is over. Raises Malformed inside an empty block."""
+        while True:
+            char = yield from walk.skip_space()
+            if not first:
+                walk.frame()
+                walk.keep()
+            spelling = yield from walk.at_mark(self.inside)
+            if spelling is None:
+                syntax = next((call for call in self.unmarked if call.accepts(char)), None)
+                if syntax is not None or (first and self.unmarked):
+                    return syntax or _reject()
+                spelling = yield from walk.read_until(self.inside, walk.content.write)
+                walk.keep(walk.matched)
+            if isinstance(spelling.does, CallSyntax):
+                return spelling.does
+            if spelling.does == "leave":
+                walk.kept()
+                walk.pos -= walk.matched
+                walk.content.end()
+                return None
+            if spelling.does == "close":
+                walk.kept()
+                yield from self._leave(walk)
+                return None
+            if not first or spelling.does == "stray":
+                walk.frame()
+
+    def _leave(self, walk: Walk) -> Steps[None]:
+        walk.content.end()
+        walk.frame()
+        if self.tools.close:
+            yield from walk.skip_frame(self.tools.close.after)
+            walk.frame()
+
+    def _pass_rest(self, walk: Walk) -> Steps[None]:
+        """What follows is not of the format: passes it on up to the next marker of the block, left unread.
+
+        It is arguments as received while a call is open, and content behind a closed one.
+        """
+        try:
+            yield from walk.read_until(self.beyond, walk.argument if walk.call else walk.content.write)
+        finally:
+            if walk.call is not None:
+                walk.end_call(complete=False)
+        walk.pos -= walk.matched
+
+
+def _reject() -> CallSyntax:
+    raise Malformed
+
+
+def _distinct(uses: Iterable[Use[Any]]) -> list[Use[Any]]:
+    """The uses without those whose spellings another one has already."""
+    known: set[str] = set()
+    kept: list[Use[Any]] = []
+    for use in uses:
+        if known.isdisjoint(use.marker.spellings):
+            known.update(use.marker.spellings)
+            kept.append(use)
+    return kept
+
+
+class Machine:
+    """One format, compiled for one vocabulary."""
+
+    def __init__(self, form: OutputFormat, tokens: SpecialTokens) -> None:
+        self.format = form
+        self.tokens = tokens
+        self.reasoning_strip = form.reasoning.strip if form.reasoning else ""
+        self.content_strip = form.content.strip
+        leaves = (form.reasoning.open,) if form.reasoning and form.reasoning.reopens else ()
+        self.blocks = [Block(tools, tokens, leaves) for tools in form.tools]
+        self.states: dict[str, TextState] = {
+            CONTENT: self._state(CONTENT, self._content_uses(thinking=True)),
+            CONTENT_ONLY: self._state(CONTENT, self._content_uses(thinking=False)),
+        }
+        if form.reasoning:
+            self.states[REASONING] = self._state(REASONING, self._reasoning_uses())
+        self.spilled = {
+            id(block): self._spilled(block) for block in self.blocks if block.tools.close is not None
+        }
+        opener = [Use(form.reasoning.open, "open", form.reasoning.open.before)] if form.reasoning else []
+        opener += [Use(marker, "open") for marker in form.reasoning.bare] if form.reasoning else []
+        self.opener: Marks[str] = Marks(opener, tokens)
+        self.headers = Headers(self, form.header) if form.header else None
+
+    # The states
+
+    def _state(self, channel: str, uses: Iterable[Use[Act]]) -> TextState:
+        return TextState(channel, Marks(_distinct(uses), self.tokens))
+
+    def _content_uses(self, *, thinking: bool) -> list[Use[Act]]:
+        form = self.format
+        uses: list[Use[Act]] = []
+        reasoning = form.reasoning
+        live = reasoning is not None and (thinking or not reasoning.off_text)
+        if reasoning and live and reasoning.reopens:
+            uses.append(Use(reasoning.open, self._reopen, reasoning.open.before))
+        for block in self.blocks:
+            if block.tools.open:
+                opener = block.tools.open
+                uses.append(Use(opener, partial(self._open_block, block, None), opener.before))
+            if block.tools.bare or not block.tools.open:
+                uses += [
+                    Use(
+                        begin, partial(self._open_block, block, call), _frames_before(begin, block.tools.open)
+                    )
+                    for call in block.tools.calls
+                    for begin in call.begins
+                ]
+        uses += [
+            Use(drop.marker, partial(self._drop, drop), drop.marker.before) for drop in form.content.drops
+        ]
+        strays = [m for block in self.blocks for m in (block.tools.close,) if m]
+        strays += [m for block in self.blocks for call in block.tools.calls for m in call.strays()]
+        if reasoning and live:
+            strays.append(reasoning.close)
+        uses += [Use(marker, self._stray) for marker in strays if marker.special]
+        return uses
+
+    def _reasoning_uses(self) -> list[Use[Act]]:
+        form, reasoning = self.format, self.format.reasoning
+        assert reasoning is not None
+        uses: list[Use[Act]] = [
+            Use(reasoning.close, self._close_reasoning, reasoning.close.before),
+            Use(reasoning.open, self._again),
+        ]
+        for block in self.blocks:
+            opener = block.tools.open
+            if opener and block.tools.in_reasoning == "ends":
+                frames = opener.before + reasoning.close.before
+                uses.append(Use(opener, partial(self._end_by_block, block), frames))
+            elif opener and block.tools.in_reasoning == "nests":
+                uses.append(Use(opener, partial(self._nested_block, block)))
+        for item in form.content.drops:
+            if item.ends_reasoning:
+                frames = item.marker.before + reasoning.close.before
+                uses.append(Use(item.marker, partial(self._end_by_drop, item), frames))
+            elif item.in_reasoning:
+                uses.append(Use(item.marker, partial(self._drop, item)))
+        return uses
+
+    def _spilled(self, block: Block) -> TextState:
+        """Content behind a block that was given back: the block's closing marker belongs to that text."""
+        close = block.tools.close
+        assert close is not None
+        uses = self._content_uses(thinking=True)
+        return self._state(CONTENT, [Use(close, self._literal), *uses])
+
+    def table(self) -> list[tuple[str, str, str]]:
+        """The machine as rows (state, marker, what it does)."""
+        rows = []
+        for name, state in self.states.items():
+            for spelling in dict.fromkeys(state.marks.spellings):
+                act = getattr(spelling.does, "func", spelling.does)
+                rows.append((name, spelling.literal, act.__name__.strip("_").replace("_", " ")))
+        return rows
+
+    # Walking
+
+    def program(self, start: Place) -> Program:
+        """The generator function that walks an output from where it starts."""
+
+        def run(walk: Walk) -> Steps[None]:
+            state = start.state
+            try:
+                while not walk.buffer:
+                    yield from walk.more()
+                if self.headers and state in (HEADER, BETWEEN, BODY):
+                    yield from self.headers.walk(walk, start)
+                    yield from walk.pass_on()
+                yield from self._begin(walk, state, start.frames)
+                while True:
+                    leaving = walk.only_reasoning and state not in (REASONING, UNDECIDED)
+                    state = yield from self._go(walk, PASS_ON if leaving else state)
+            except EndOfOutput:
+                self._end(walk)
+
+        return run
+
+    def _begin(self, walk: Walk, start: str, frames: tuple[str, ...]) -> Steps[None]:
+        if start == CONTENT_ONLY:
+            walk.content_state = CONTENT_ONLY
+        if start == REASONING:
+            walk.open_reasoning()
+        elif start != UNDECIDED:
+            walk.reasoning_over = True
+        yield from walk.skip_frame(frames)
+        walk.frame()
+
+    def _go(self, walk: Walk, state: str) -> Steps[str]:
+        if state == PASS_ON:
+            walk.content.flush()
+            yield from walk.pass_on()
+        if state == OVER:
+            while True:
+                walk.pos = len(walk.buffer)
+                walk.frame()
+                yield from walk.more()
+        if state == UNDECIDED:
+            return (yield from self._undecided(walk))
+        text = self.states[state]
+        return (yield from self._read(walk, text))
+
+    def _read(self, walk: Walk, state: TextState) -> Steps[str]:
+        channel = walk.reasoning if state.channel == REASONING else walk.content
+        flow = partial(_let_flow, walk, channel)
+        spelling = yield from walk.read_until(state.marks, channel.write, flow)
+        return (yield from spelling.does(walk, spelling))
+
+    def _undecided(self, walk: Walk) -> Steps[str]:
+        """Blank so far, and the prompt silent: an opener begins reasoning, other text is what is assumed."""
+        reasoning = self.format.reasoning
+        assert reasoning is not None
+        walk.keep()
+        try:
+            while True:
+                spelling = yield from walk.at_mark(self.opener)
+                if spelling is not None or not walk.buffer[walk.pos].isspace():
+                    break
+                walk.pos += 1
+        except EndOfOutput:
+            walk.give_back()
+            raise
+        if spelling is not None:
+            walk.kept()
+            return (yield from self._reopen(walk, spelling))
+        state = REASONING if self.format.start.undecided == REASONING else walk.content_state
+        blank = walk.kept()
+        if state == REASONING:
+            walk.events.append(ReasoningStart(walk.done, walk.done))
+        else:
+            walk.reasoning_over = True
+        if blank:
+            (walk.reasoning if state == REASONING else walk.content).write(blank)
+        return state
+
+    def _end(self, walk: Walk) -> None:
+        """No more text: what is open is closed, what is held back decided."""
+        walk.pos = len(walk.buffer)  # what waits for its rest, an escape for one, is never going to get it
+        if walk.call is not None:
+            walk.end_call(complete=False)
+        if walk.spelled and walk.reason == "stop":  # a finished answer was not cut off in a call
+            walk.give_back()
+        else:
+            walk.discard()
+        walk.reasoning.end()
+        walk.content.end(keep_blank=walk.calls == 0)
+        walk.frame()
+
+    # What markers do
+
+    def _close_reasoning(self, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        walk.close_reasoning()
+        yield from walk.skip_frame(spelling.marker.after)
+        walk.frame()
+        return walk.content_state
+
+    def _reopen(self, walk: Walk, spelling: Spelling[Any]) -> Steps[str]:
+        walk.open_reasoning()
+        yield from walk.skip_frame(spelling.marker.after)
+        walk.frame()
+        return REASONING
+
+    def _again(self, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        walk.frame()
+        yield from walk.skip_frame(spelling.marker.after)
+        walk.frame()
+        return REASONING
+
+    def _stray(self, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        walk.frame()
+        return walk.content_state
+        yield
+
+    def _literal(self, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        walk.content.write(walk.buffer[walk.pos - walk.matched : walk.pos])
+        return walk.content_state
+        yield
+
+    def _drop(self, item: Drop, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        in_reasoning = not walk.reasoning_over and item.in_reasoning
+        if item.trims:
+            walk.content.trim()
+        walk.frame()
+        if item.until:
+            yield from walk.read_until(Marks([Use(Marker(item.until), None)], self.tokens), drop)
+        yield from walk.skip_frame(spelling.marker.after)
+        walk.frame()
+        if item.ends_output:
+            return OVER
+        return REASONING if in_reasoning else walk.content_state
+
+    def _end_by_drop(self, item: Drop, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        walk.close_reasoning()
+        return (yield from self._drop(item, walk, spelling))
+
+    def _end_by_block(self, block: Block, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        walk.pos -= len(spelling.literal)
+        walk.close_reasoning()
+        if walk.only_reasoning:
+            return walk.content_state
+        walk.pos += len(spelling.literal)
+        walk.matched = len(spelling.literal)
+        return (yield from self._open_block(block, None, walk, spelling))
+
+    def _nested_block(self, block: Block, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        yield from self._open_block(block, None, walk, spelling)
+        return REASONING
+
+    def _open_block(
+        self, block: Block, syntax: CallSyntax | None, walk: Walk, spelling: Spelling[Act]
+    ) -> Steps[str]:
+        walk.keep(walk.matched)
+        walk.spelled = not spelling.marker.special and block.bare
+        if (yield from block.read(walk, syntax)):
+            return walk.content_state
+        walk.give_back()
+        if id(block) not in self.spilled:
+            return walk.content_state
+        return (yield from self._read(walk, self.spilled[id(block)]))
+
+
+def _let_flow(walk: Walk, channel: Any, search: Any) -> None:
+    walk.let_flow(search, channel)
+
+
+def _frames_before(begin: Marker, opener: Marker | None) -> tuple[str, ...]:
+    """The framing before a bare call: its own, and that of the missing wrapper."""
+    return begin.before + (opener.before if opener else ())
+
+
+class Headers:
+    """The walk through a format whose blocks have headers."""
+
+    def __init__(self, machine: Machine, header: Header) -> None:
+        self.header = header
+        tokens = machine.tokens
+        closes: list[Use[str]] = [Use(marker, "close") for marker in header.close]
+        opens = [Use(header.open, "open")]
+        ends = [Use(marker, "end") for marker in header.ends]
+        inner = [Use(marker, "inner") for marker in header.inner]
+        self.in_header: Marks[str] = Marks([*ends, *opens, *closes, *inner], tokens)
+        self.in_body: Marks[str] = Marks([*closes, *(opens if header.open_in_body else [])], tokens)
+        self.outside: Marks[str] = Marks([*opens, *closes], tokens)
+        around = Surroundings(header.close + ((header.open,) if header.open_in_body else ()), ())
+        self.compile_call = partial(_compile_once, {}, tokens, around)
+
+    def walk(self, walk: Walk, start: Place) -> Steps[None]:
+        """Reads header after header, body after body."""
+        seen: set[str] = set()
+        at, prefix = start.state, start.header
+        walk.keep()
+        while True:
+            if at == BETWEEN:
+                yield from self._between(walk)
+            if at == BODY:
+                route = self.header.classify(prefix, start.ending)
+            else:
+                route = yield from self._read_header(walk, prefix)
+            prefix = ""
+            if walk.only_reasoning and route.channel != REASONING:
+                walk.reasoning_over = True
+                walk.write_raw(walk.kept())
+                return
+            at = yield from self._body(walk, route, seen)
+            if walk.only_reasoning:
+                return
+
+    def _between(self, walk: Walk) -> Steps[None]:
+        """Behind a body: looks for the next header."""
+        while True:
+            spelling = yield from walk.read_until(
+                self.outside, walk.content.write if self.header.loose else drop
+            )
+            walk.frame()
+            if spelling.does == "open":
+                walk.keep(len(spelling.literal))
+                return
+
+    def _read_header(self, walk: Walk, prefix: str) -> Steps[Route]:
+        """Reads a header to its end. One that never ends is content if it holds no marker."""
+        pieces: list[str] = [prefix]
+        plain = True
+        while True:
+            try:
+                spelling = yield from walk.read_until(self.in_header, pieces.append)
+            except EndOfOutput:
+                if plain:
+                    walk.give_back()
+                raise
+            if spelling.does == "end":
+                return self.header.classify("".join(pieces), spelling.literal)
+            if spelling.does == "close" and plain:
+                walk.give_back()
+            plain = spelling.does == "close"
+            if spelling.does == "inner":
+                pieces.append(spelling.literal)
+            else:
+                pieces = []
+
+    def _body(self, walk: Walk, route: Route, seen: set[str]) -> Steps[str]:
+        """Reads one body; returns where that leaves the walk."""
+        if route.channel == "call":
+            return (yield from self._call(walk, route))
+        walk.kept()
+        sink = drop
+        flow = None
+        if route.channel == REASONING:
+            walk.open_reasoning()
+        elif route.channel == CONTENT:
+            walk.reasoning_over = True
+        if route.channel != "ignored":
+            channel = walk.reasoning if route.channel == REASONING else walk.content
+            walk.frame()
+            if route.channel in seen and self.header.separator:
+                channel.write(self.header.separator)
+            seen.add(route.channel)
+            sink = channel.write
+            flow = partial(_let_flow, walk, channel)
+        spelling = yield from walk.read_until(self.in_body, sink, flow)
+        return self._leave(walk, route, spelling)
+
+    def _call(self, walk: Walk, route: Route) -> Steps[str]:
+        walk.reasoning_over = True
+        assert route.call is not None
+        walk.header_name = route.name
+        try:
+            yield from self.compile_call(route.call)(walk)
+        except Malformed:
+            if walk.call is None:
+                walk.give_back()
+        sink = walk.argument if walk.call else drop
+        try:
+            spelling = yield from walk.read_until(self.in_body, sink)
+        finally:
+            if walk.call is not None:
+                walk.end_call(complete=False)
+        return self._leave(walk, route, spelling)
+
+    def _leave(self, walk: Walk, route: Route, spelling: Spelling[str]) -> str:
+        if walk.only_reasoning:
+            walk.pos -= len(spelling.literal) if spelling.does == "open" else 0
+        if route.channel == REASONING:
+            walk.close_reasoning()
+        elif route.channel == CONTENT:
+            walk.content.end()
+        walk.frame()
+        walk.keep(len(spelling.literal))
+        return HEADER if spelling.does == "open" else BETWEEN
+
+
+def _compile_once(
+    known: dict[CallSyntax, CallReader], tokens: SpecialTokens, around: Surroundings, call: CallSyntax
+) -> CallReader:
+    if call not in known:
+        known[call] = call.compile(tokens, around)
+    return known[call]

@@ -1,0 +1,278 @@
+"""Reading text that comes in pieces: marker search, hold-back, and the evidence of token ids.
+
+``Marks`` is a set of markers compiled for searching. ``Scanner`` is the text of one output that has not been
+read yet; its methods are generators that suspend where they need more text and end with ``EndOfOutput`` where
+none will come.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+from .evidence import Evidence
+from .format import Marker
+from .tokens import SpecialTokens
+
+T = TypeVar("T")
+Steps: TypeAlias = Generator[None, None, T]
+Sink: TypeAlias = Callable[[str], None]
+Flow: TypeAlias = Callable[[Callable[[str], object]], None]
+
+SPACE = " \t\r\n"
+_NOT_SPACE = re.compile(r"[^ \t\r\n]")
+
+
+class EndOfOutput(Exception):
+    """Raised inside the reading generators when text is needed and the output is over."""
+
+
+class Use(NamedTuple, Generic[T]):
+    """A marker at one point of a format: what it does there, and the framing around it at that point."""
+
+    marker: Marker
+    does: T
+    before: tuple[str, ...] = ()
+
+
+class Spelling(NamedTuple, Generic[T]):
+    """One literal of a marker, as found in the text."""
+
+    literal: str
+    marker: Marker
+    does: T
+    token_id: int | None  # the id that is its evidence; None: the text decides
+    token_at: int  # where in the literal that token stands
+
+
+class Marks(Generic[T]):
+    """Markers that may act at one point, compiled into one search.
+
+    ``by_text`` finds the first marker, with the framing before it, or else the longest end of the text that
+    may still become one (a match without a group). ``by_ids`` is the same where token ids are given: the text
+    of a special token comes in one piece, so its first characters alone are held back no more.
+    """
+
+    __slots__ = ("by_ids", "by_text", "spellings")
+
+    def __init__(self, uses: Iterable[Use[T]], tokens: SpecialTokens) -> None:
+        full: list[tuple[str, Spelling[T]]] = []
+        for marker, does, before in uses:
+            for literal in marker.spellings:
+                token = marker.token or literal
+                token_id = tokens.id_of.get(token) if marker.special or marker.token else None
+                spelling = Spelling(literal, marker, does, token_id, literal.find(token))
+                full += [(frame + literal, spelling) for frame in _longest_first(before)]
+                full.append((literal, spelling))
+        full.sort(key=lambda pair: -len(pair[0]))
+        self.spellings = [spelling for _, spelling in full]
+        self.by_text = _compile(full, tokens=False)
+        self.by_ids = _compile(full, tokens=True)
+
+
+def _longest_first(literals: Iterable[str]) -> list[str]:
+    return sorted(literals, key=len, reverse=True)
+
+
+def _compile(full: Sequence[tuple[str, Spelling[T]]], *, tokens: bool) -> re.Pattern[str]:
+    """One alternative per literal, each ending in its group, then the prefixes that end the text."""
+    prefixes: set[str] = set()
+    for text, spelling in full:
+        skip = range(0)
+        if tokens and spelling.token_id is not None:
+            first = len(text) - len(spelling.literal) + spelling.token_at
+            token = spelling.marker.token or spelling.literal
+            skip = range(first + 1, first + len(token))
+        prefixes |= {text[:n] for n in range(1, len(text)) if n not in skip}
+    whole = [re.escape(text) + "()" for text, _ in full]
+    return re.compile("|".join([*whole, *_endings(prefixes)]) or r"(?!)", re.DOTALL)
+
+
+def _endings(prefixes: set[str]) -> list[str]:
+    """Alternatives that match any of the prefixes at the end of the text."""
+    tree: dict[str, dict] = {}  # type: ignore[type-arg]
+    ends: set[str] = prefixes
+    for prefix in prefixes:
+        node = tree
+        for char in prefix:
+            node = node.setdefault(char, {})
+
+    def branch(char: str, node: dict[str, dict], path: str) -> str:  # type: ignore[type-arg]
+        path += char
+        below = [branch(c, n, path) for c, n in node.items()]
+        stop = [r"\Z"] if path in ends else []
+        return re.escape(char) + (f"(?:{'|'.join(below + stop)})" if below else "".join(stop))
+
+    return [branch(char, node, "") for char, node in tree.items()]
+
+
+class Scanner:
+    """The unread text of one output.
+
+    ``buffer[pos:]`` is unread; ``base`` is the raw position of ``buffer[0]``. ``over``: no more text comes.
+    """
+
+    __slots__ = (
+        "_kept",
+        "_kept_from",
+        "base",
+        "buffer",
+        "by_ids",
+        "evidence",
+        "exact",
+        "in_frame",
+        "last",
+        "matched",
+        "over",
+        "pos",
+    )
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.buffer = ""
+        self.pos = 0
+        self.base = 0
+        self.last = "\n"  # the character before buffer[0]
+        self.over = False
+        self.in_frame = False  # waiting for framing that may follow a marker
+        self.matched = 0  # the length of the last match, framing included
+        self._kept: list[str] | None = None
+        self._kept_from = 0
+        self.evidence = evidence
+        self.by_ids = False  # ids are given: a special token's spelling alone is text
+        self.exact = False  # and its text comes in one piece
+
+    def push(self, text: str) -> None:
+        """Appends text. What has been read is let go, unless it is being kept."""
+        if self.pos:
+            if self._kept is not None:
+                self._kept.append(self.buffer[self._kept_from : self.pos])
+                self._kept_from = 0
+            self.last = self.buffer[self.pos - 1]
+        if self.pos < len(self.buffer):
+            text = self.buffer[self.pos :] + text
+        self.base += self.pos
+        self.pos = 0
+        self.buffer = text
+
+    def keep(self, back: int = 0) -> None:
+        """Keeps the raw text from here on, or from ``back`` characters before."""
+        self._kept = []
+        self._kept_from = self.pos - back
+
+    def kept(self) -> str:
+        """The raw text read since ``keep``, which is over with this."""
+        if self._kept is None:
+            return ""
+        text = "".join(self._kept) + self.buffer[self._kept_from : self.pos]
+        self._kept = None
+        return text
+
+    @property
+    def position(self) -> int:
+        """The raw position of the next character to be read."""
+        return self.base + self.pos
+
+    def more(self) -> Steps[None]:
+        """Waits for more text."""
+        if self.over:
+            raise EndOfOutput
+        yield
+
+    def is_structure(self, spelling: Spelling[T], end: int) -> bool:
+        """Is this spelling, ending at buffer position ``end``, a marker and no quotation of one?"""
+        if spelling.token_id is None or not self.by_ids:
+            return True
+        place = self.base + end - len(spelling.literal) + spelling.token_at
+        return self.evidence.at.get(place) == spelling.token_id
+
+    def may_act(self, spelling: Spelling[T], start: int) -> bool:
+        """Does the marker's place, from buffer position ``start``, allow it to act?"""
+        if not spelling.marker.line_start:
+            return True
+        return (self.buffer[start - 1] if start else self.last) == "\n"
+
+    def read_until(self, marks: Marks[T], sink: Sink, flow: Flow | None = None) -> Steps[Spelling[T]]:
+        """Reads up to and including the next marker; the text before it goes to ``sink`` in pieces.
+
+        ``flow`` is called with the search when all text has gone to the sink and nothing is held back.
+        """
+        while True:
+            pattern = marks.by_ids if self.exact else marks.by_text
+            buffer, pos = self.buffer, self.pos
+            match = pattern.search(buffer, pos)
+            if match is None:
+                self._sink(buffer, pos, len(buffer), sink)
+                if flow is not None:
+                    flow(pattern.search)
+            elif match.lastindex is None:
+                if self.over:
+                    self._sink(buffer, pos, len(buffer), sink)
+                    raise EndOfOutput
+                self._sink(buffer, pos, match.start(), sink)
+            else:
+                spelling = marks.spellings[match.lastindex - 1]
+                if self.is_structure(spelling, match.end()) and self.may_act(spelling, match.start()):
+                    self._sink(buffer, pos, match.start(), sink)
+                    self.pos = match.end()
+                    self.matched = match.end() - match.start()
+                    return spelling
+                self._sink(buffer, pos, match.end(), sink)
+                continue
+            yield from self.more()
+
+    def _sink(self, buffer: str, start: int, end: int, sink: Sink) -> None:
+        if start < end:
+            self.pos = end
+            sink(buffer[start:end])
+
+    def at_mark(self, marks: Marks[T]) -> Steps[Spelling[T] | None]:
+        """Reads the marker that stands here. None, and nothing is read, if none does."""
+        while True:
+            pattern = marks.by_ids if self.exact else marks.by_text
+            match = pattern.match(self.buffer, self.pos)
+            if match is None and self.pos < len(self.buffer):
+                return None
+            if match is not None and match.lastindex is not None:
+                spelling = marks.spellings[match.lastindex - 1]
+                if not self.is_structure(spelling, match.end()):
+                    return None
+                self.pos = match.end()
+                self.matched = match.end() - match.start()
+                return spelling
+            if self.over and match is not None:
+                return None
+            yield from self.more()
+
+    def skip_frame(self, frames: tuple[str, ...]) -> Steps[None]:
+        """Reads the longest of the literals that stands here in full, if one does."""
+        if not frames:
+            return
+        longest = max(map(len, frames))
+        while not self.over:
+            rest = self.buffer[self.pos : self.pos + longest]
+            if not any(len(rest) < len(frame) and frame.startswith(rest) for frame in frames):
+                break
+            self.in_frame = True
+            yield
+        self.in_frame = False
+        rest = self.buffer[self.pos : self.pos + longest]
+        if self.over and any(rest == frame.rstrip() for frame in frames):  # cut at its white space
+            self.pos += len(rest)
+        self.pos += max((len(frame) for frame in frames if rest.startswith(frame)), default=0)
+
+    def skip_space(self) -> Steps[str]:
+        """Reads white space; returns the character behind it, unread."""
+        while True:
+            match = _NOT_SPACE.search(self.buffer, self.pos)
+            if match is not None:
+                self.pos = match.start()
+                return match[0]
+            self.pos = len(self.buffer)
+            yield from self.more()
+
+    def peek(self) -> Steps[str]:
+        """The next character, unread."""
+        while self.pos == len(self.buffer):
+            yield from self.more()
+        return self.buffer[self.pos]

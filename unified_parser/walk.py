@@ -1,0 +1,398 @@
+"""One output on its way through a compiled format: the text read so far, the channels, the open call.
+
+``Walk`` turns what ``machine`` and the call syntaxes find into events. Spans tile the output because every
+event begins where the last one ended.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from uuid import uuid4
+
+from .events import (
+    ContentText,
+    Discarded,
+    Event,
+    Framing,
+    ReasoningEnd,
+    ReasoningStart,
+    ReasoningText,
+    ToolCallArguments,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from .evidence import Evidence
+from .format import Strip
+from .scanner import EndOfOutput, Scanner, Spelling, Steps
+from .schema import Parameters, Tools, quote_inner
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+Search: TypeAlias = Callable[[str], Any]
+CallEvent: TypeAlias = ToolCallStart | ToolCallArguments | ToolCallEnd
+Record: TypeAlias = Callable[[str, int, int], Event]
+
+#: The state of text outside of all blocks.
+CONTENT = "content"
+
+_NEVER = re.compile(r"(?!)").search
+
+
+class Channel:
+    """The text of one channel. Holds back white space that may turn out to be framing.
+
+    A piece of a channel is its text between two pieces of structure. A piece of nothing but white space is
+    framing beside a call, and so is a blank reasoning block; which of the two it is shows only at its end.
+    """
+
+    __slots__ = ("_held", "_record", "_strip", "_walk", "blank")
+
+    def __init__(self, walk: Walk, record: Record, strip: Strip) -> None:
+        self._walk = walk
+        self._record = record
+        self._strip = strip
+        self._held: list[str] = []
+        self.blank = True
+
+    def write(self, text: str) -> None:
+        """Takes text that the walk has just read."""
+        if self.blank:
+            if text.isspace():
+                self._held.append(text)
+                return
+            if self._strip == "both":
+                text = "".join([*self._held, text]).lstrip()
+                self._held.clear()
+                self._walk.frame(len(text))
+            self.blank = False
+        if self._strip:
+            body = text.rstrip()
+            tail = text[len(body) :]
+            if not body:
+                self._held.append(tail)
+                return
+            self._release(body, len(tail))
+            if tail:
+                self._held.append(tail)
+        else:
+            self._release(text, 0)
+
+    def _release(self, text: str, behind: int) -> None:
+        if self._held:
+            text = "".join([*self._held, text])
+            self._held.clear()
+        walk = self._walk
+        start = walk.done
+        walk.done = walk.base + walk.pos - behind
+        walk.events.append(self._record(text, start, walk.done))
+
+    def end(self, *, keep_blank: bool = False) -> None:
+        """The piece is over. What is held is framing, unless ``keep_blank`` and there is nothing else."""
+        if self._held and keep_blank and self.blank and not self._strip:
+            self._release("", 0)
+        self._held.clear()
+        self.blank = True
+
+    def trim(self) -> None:
+        """Ends a wrapped text: white space held back at the end of a wrapped text is framing."""
+        if self._strip:
+            self._held.clear()
+
+    def flush(self) -> None:
+        """What is held back is text after all."""
+        if self._held:
+            self._release("", 0)
+
+    def steady(self) -> Record | None:
+        """The event that plain text becomes now, where nothing holds it back."""
+        return None if self.blank or self._strip else self._record
+
+
+class OpenCall:
+    """The call being read and announced."""
+
+    __slots__ = ("index", "name", "parameters")
+
+    def __init__(self, index: int, name: str, parameters: Parameters) -> None:
+        self.index = index
+        self.name = name
+        self.parameters = parameters
+
+
+class Options(NamedTuple):
+    """What one request says: see ``UnifiedParser``."""
+
+    tools: Tools
+    atomic: bool = False
+    only_reasoning: bool = False
+    trace: bool = False
+
+
+class Walk(Scanner):
+    """The state of one output. ``machine`` steers it, ``feed`` and ``finish`` drive it."""
+
+    __slots__ = (
+        "_atomic",
+        "_flowed",
+        "_loose",
+        "_program",
+        "_steady",
+        "_trace",
+        "call",
+        "calls",
+        "content",
+        "content_state",
+        "done",
+        "events",
+        "finished",
+        "header_name",
+        "machine",
+        "only_reasoning",
+        "reason",
+        "reasoning",
+        "reasoning_over",
+        "spelled",
+        "tools",
+    )
+
+    def __init__(self, machine: Machine, evidence: Evidence, options: Options, program: Any) -> None:
+        super().__init__(evidence)
+        self.machine = machine
+        self.tools = options.tools
+        self.events: list[Event] = []
+        self.done = 0  # raw position up to which events account for the text
+        self.call: OpenCall | None = None
+        self.reasoning = Channel(self, ReasoningText, machine.reasoning_strip)
+        self.content = Channel(self, ContentText, machine.content_strip)
+        self.content_state = CONTENT
+        self.reasoning_over = False
+        self.spelled = False  # what is kept began with ordinary text, no marker
+        self.finished = False
+        self.reason: str | None = None
+        self.calls = 0  # announced so far
+        self.header_name = ""  # the name that the header of the call's block gave
+        self.only_reasoning = options.only_reasoning
+        self._trace = options.trace
+        self._atomic: list[CallEvent] | None = [] if options.atomic else None
+        self._steady: tuple[Search, Record] | None = None
+        self._flowed = ""  # the last text that went past the scanner
+        self._loose = False  # some text came without ids
+        self._program: Steps[None] = program(self)
+
+    # Driving
+
+    def feed(self, text: str, token_ids: Sequence[int] = ()) -> list[Event]:
+        """The events of one delta."""
+        if token_ids and self.evidence.watched:
+            text = self._take_ids(text, token_ids)
+        elif self.by_ids:
+            text = self._without_ids(text)
+        else:
+            self._loose = True
+        if not text:
+            return []
+        steady = self._steady
+        if steady is not None and steady[0](text) is None:
+            start = self.done
+            self.done = end = start + len(text)
+            self._flowed = text
+            return [steady[1](text, start, end)]
+        return self._go_on(text)
+
+    def _take_ids(self, text: str, token_ids: Sequence[int]) -> str:
+        """Takes the evidence of a delta's ids; returns its text, dropped special tokens put back."""
+        evidence = self.evidence
+        if not self.exact or not evidence.watched.isdisjoint(token_ids):
+            self._land()
+            if evidence.lagging or not evidence.watched.isdisjoint(token_ids):
+                text = evidence.place(text, token_ids, self.base + len(self.buffer), self.buffer[self.pos :])
+            self.by_ids = True
+            self.exact = not evidence.lagging and not self._loose
+        evidence.recent.append((text, token_ids))
+        return text
+
+    def _without_ids(self, text: str) -> str:
+        """Text whose ids have come, or are to come: a special token's text need not come in one piece."""
+        if not text:
+            return text
+        self._land()
+        self.exact = False
+        self._loose = True
+        evidence = self.evidence
+        if evidence.lagging:
+            text = evidence.place(text, (), self.base + len(self.buffer), self.buffer[self.pos :])
+        evidence.recent.append((text, ()))
+        return text
+
+    def _go_on(self, text: str) -> list[Event]:
+        events: list[Event] = []
+        self.events = events
+        if self.finished:
+            events.append(ContentText(text, self.done, self.done + len(text)))
+            self.done += len(text)
+            return events
+        self._land()
+        self.push(text)
+        next(self._program, None)
+        return events
+
+    def _land(self) -> None:
+        """Ends the steady flow: the scanner catches up with the text that went past it."""
+        self._steady = None
+        if self._flowed:
+            self.base = self.done
+            self.pos = 0
+            self.buffer = ""
+            self.last = self._flowed[-1]
+            self._flowed = ""
+
+    def finish(self, reason: str | None = None) -> list[Event]:
+        """The events of the end. The text still held back is decided."""
+        if self.finished:
+            return []
+        self.reason = reason
+        self._land()
+        start = self.base + len(self.buffer)
+        rest = self.evidence.take_rest(start)
+        events = self._go_on(rest) if rest else []
+        self.events = events
+        self.over = True
+        while next(self._program, self) is not self:
+            pass
+        self.finished = True
+        return events
+
+    def may_act(self, spelling: Spelling[Any], start: int) -> bool:
+        """Does the marker's place allow it to act? A piece of content begins a line of its own."""
+        if super().may_act(spelling, start):
+            return True
+        in_content = self.reasoning_over and self.call is None
+        return in_content and self.content.blank and not self.buffer[self.pos : start].strip()
+
+    # Steady text: nothing held back, nothing looked for but the stops
+
+    def let_flow(self, search: Search, channel: Channel) -> None:
+        """Plain text goes straight to the channel until ``search`` finds something in a delta."""
+        record = channel.steady()
+        if record is not None and self.pos == len(self.buffer):
+            self._steady = search, record
+
+    def let_arguments_flow(self, search: Search, *, quoted: bool = False) -> None:
+        """The same for arguments: as they are, or ``quoted`` as the inside of a JSON string."""
+        if self.call is None or self._atomic is not None or self.pos < len(self.buffer):
+            return
+        if self.done != self.position:
+            return
+        index = self.call.index
+        if quoted:
+            self._steady = search, lambda text, s, e: ToolCallArguments(index, quote_inner(text), s, e)
+        else:
+            self._steady = search, lambda text, s, e: ToolCallArguments(index, text, s, e)
+
+    def pass_on(self) -> Steps[None]:
+        """Everything from here on is content as it is."""
+        while True:
+            if self.pos < len(self.buffer):
+                text = self.buffer[self.pos :]
+                self.pos = len(self.buffer)
+                self.write_raw(text)
+            self._steady = _NEVER, ContentText
+            yield from self.more()
+
+    def write_raw(self, text: str) -> None:
+        """The text just read is content as it is."""
+        self.frame(len(text))
+        self.events.append(ContentText(text, self.done, self.position))
+        self.done = self.position
+
+    # Channels
+
+    def frame(self, back: int = 0) -> None:
+        """What was read and not accounted for, up to ``back`` characters before here, is framing."""
+        end = self.base + self.pos - back
+        if self._trace and end > self.done:
+            self.events.append(Framing(self.done, end))
+        if end > self.done:
+            self.done = end
+
+    def open_reasoning(self) -> None:
+        """A reasoning block begins here; what was read before is its opener."""
+        self.content.end()
+        end = self.base + self.pos
+        self.events.append(ReasoningStart(self.done, end))
+        self.done = end
+        self.reasoning_over = False
+
+    def close_reasoning(self, *, over: bool = True) -> None:
+        """The reasoning block ends here; what was read behind its text is its closer."""
+        self.reasoning.end()
+        end = self.base + self.pos
+        self.events.append(ReasoningEnd(self.done, end))
+        self.done = end
+        self.reasoning_over = over
+
+    # Calls
+
+    def start_call(self, name: str, call_id: str | None = None) -> None:
+        """Announces a call. What was kept since its beginning belongs to it."""
+        self.content.end()
+        if self._atomic is None:
+            self.kept()
+        call = self.call = OpenCall(self.calls, name, self.tools.parameters(name))
+        end = self.base + self.pos
+        event = ToolCallStart(call.index, call_id or f"call_{uuid4().hex[:24]}", name, self.done, end)
+        self._emit_call(event, end)
+        self.calls += 1
+
+    def argument(self, fragment: str) -> None:
+        """Emits a piece of the open call's arguments."""
+        assert self.call is not None
+        end = self.base + self.pos
+        self._emit_call(ToolCallArguments(self.call.index, fragment, self.done, end), end)
+
+    def end_call(self, *, complete: bool = True) -> None:
+        """The open call is over."""
+        assert self.call is not None
+        end = self.base + self.pos
+        self._emit_call(ToolCallEnd(self.call.index, complete, self.done, end), end)
+        self.call = None
+        if self._atomic is None:
+            return
+        if complete:
+            self.kept()
+            self.events.extend(self._atomic)
+        else:
+            self.calls -= 1
+            self.done = self._atomic[0].start
+            if self.over:
+                self.discard()
+            else:
+                self.give_back()
+        self._atomic.clear()
+
+    def _emit_call(self, event: CallEvent, end: int) -> None:
+        if self._atomic is None:
+            self.events.append(event)
+        else:
+            self._atomic.append(event)
+        self.done = end
+
+    def give_back(self) -> None:
+        """What was kept is no call: it is content as it was written."""
+        text = self.kept()
+        if text:
+            self.content.write(text)
+
+    def discard(self) -> None:
+        """The output ended in a call that was not announced: what was kept of it is no content."""
+        text = self.kept()
+        self.frame(len(text))
+        if text:
+            self.events.append(Discarded(text, self.done, self.position))
+            self.done = self.position
+
+
+__all__ = ["Channel", "EndOfOutput", "OpenCall", "Options", "Walk"]
