@@ -93,11 +93,12 @@ def dsml_tools(wrapper: tuple[str, ...], space: str = "") -> tuple[Tools, ...]:
     call = TaggedCall(
         begin=dsml(f"{space}invoke"),
         name_end=(text_marker(">"),),
-        attributes=True,
+        name_attribute="name",
+        unwrap=("arguments", "input"),
         parameter=Parameter(
             open=dsml(f"{space}parameter"),
             key_end=text_marker(">"),
-            attributes=True,
+            key_attribute="name",
             close=dsml(f"{space}parameter>", end=True),
             typing=dsml_types,
             recovery=(dsml(f"{space}parameter name="), dsml(f"{space}invoke>", end=True)),

@@ -28,7 +28,7 @@ GRANITE4 = OutputFormat(
     start=Start(boundaries=TURNS),
 )
 FUNCTION_CALLING = OutputFormat(
-    tools=(Tools(open=text_marker("<function_call>"), calls=(JsonObject(),)),),
+    tools=(Tools(open=text_marker("<function_call>"), calls=(JsonObject(nothing="no_function"),)),),
 )
 GRANITE42 = replace(
     XML,

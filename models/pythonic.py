@@ -5,7 +5,7 @@ from unified_parser.calls.python_calls import PythonCalls
 from unified_parser.format import Marker, OutputFormat, Start, Tools, replace, text_marker
 from unified_parser.parser import UnifiedParser
 
-LIST = PythonCalls(begin=text_marker("[", line_start=True))
+LIST = PythonCalls(begin=text_marker("[", behind=("\n",)))
 
 
 class PythonicParser(UnifiedParser):
@@ -49,7 +49,7 @@ class Llama4PythonicParser(UnifiedParser):
                 close=Marker("<|python_end|>"),
                 calls=(PythonCalls(), OBJECT),
             ),
-            Tools(calls=(LIST, replace(OBJECT, begin=text_marker("{", line_start=True)))),
+            Tools(calls=(LIST, replace(OBJECT, begin=text_marker("{", behind=("\n",))))),
         ),
         start=Start(boundaries=("<|header_start|>", "<|header_end|>", "<|eot|>", "<|eom|>")),
     )

@@ -50,7 +50,7 @@ class Marker:
     evidence that this spelling is a marker and not a quotation. By default it is the whole literal.
     ``special`` says whether models of the family normally have it as one token: only such a marker is dropped
     where it strays, and only for such markers must a server keep special tokens in the text.
-    ``line_start``: it acts only at the beginning of a line, or of a piece of content.
+    ``behind``: it acts only at the beginning of a piece of content, or behind one of these literals.
     ``before`` and ``after`` are the white-space literals that the chat template writes around it. The longest
     one that is there in full is framing and dropped; anything else is kept.
     """
@@ -59,13 +59,13 @@ class Marker:
     aliases: tuple[str, ...] = ()
     token: str | None = None
     special: bool = True
-    line_start: bool = False
+    behind: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _require(self.text, "Marker.text", "give the literal that the model writes")
-        for name in ("aliases", "before", "after"):
+        for name in ("aliases", "behind", "before", "after"):
             value = getattr(self, name)
             _require(isinstance(value, tuple), f"Marker({self.text!r}).{name}", "give a tuple of strings")
         if self.token is not None:

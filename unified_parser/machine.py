@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from .arguments.json_text import Malformed, drop
 from .calls.base import CallReader, CallSyntax, Surroundings
+from .calls.block import Block, distinct
 from .events import ReasoningStart
-from .format import Drop, Header, Marker, OutputFormat, Route, Tools
+from .format import Drop, Header, Marker, OutputFormat, Route
 from .scanner import EndOfOutput, Marks, Spelling, Steps, Use
 from .tokens import SpecialTokens
 from .walk import CONTENT, Walk
@@ -53,117 +54,6 @@ class TextState(NamedTuple):
     marks: Marks[Act]
 
 
-class Block:
-    """A tools block compiled: reads its calls from behind its opener to its end."""
-
-    def __init__(self, tools: Tools, tokens: SpecialTokens, leaves: tuple[Marker, ...] = ()) -> None:
-        self.tools = tools
-        begins = tuple(marker for call in tools.calls for marker in call.begins)
-        self.ends = (tools.close,) if tools.close else ()
-        around = Surroundings(self.ends, begins or ((tools.open,) if tools.open else ()))
-        self.readers: dict[CallSyntax, CallReader] = {
-            call: call.compile(tokens, around) for call in tools.calls
-        }
-        uses: list[Use[CallSyntax | str]] = [Use(m, call) for call in tools.calls for m in call.begins]
-        uses += [Use(marker, "close") for marker in self.ends]
-        if tools.open:
-            uses.append(Use(tools.open, "again"))
-        uses += [Use(marker, "leave") for marker in leaves]  # a reasoning block: the close is missing
-        uses += [Use(m, "stray") for call in tools.calls for m in call.strays()]
-        self.inside = Marks(_distinct(uses), tokens)
-        self.beyond = Marks(_distinct([u for u in uses if u.does != "stray"]), tokens)
-        #: the block is nothing but text that looks like a call: what breaks one off is content again
-        self.bare = not any(m.special for m in (*begins, *self.ends))
-        self.unmarked = [call for call in tools.calls if not call.begins]
-
-    def read(self, walk: Walk, syntax: CallSyntax | None) -> Steps[bool]:
-        """Reads the block. False: it cannot be one, and what was kept of it is to be given back."""
-        before = walk.calls
-        while True:
-            try:
-                if syntax is None:
-                    syntax = yield from self._next_call(walk, first=walk.calls == before)
-                    if syntax is None:
-                        return True
-                yield from self.readers[syntax](walk)
-            except Malformed:
-                if walk.calls == before:
-                    return False
-                if walk.call is None:
-                    walk.give_back()
-                elif self.bare:
-                    walk.end_call(complete=False)
-                    return True
-                yield from self._pass_rest(walk)
-            walk.kept()
-            walk.frame()
-            syntax = None
-            if self.tools.close is None:
-                return True
-
-    def _next_call(self, walk: Walk, *, first: bool) -> Steps[CallSyntax | None]:
-        """The syntax of the next call. None: the block is over. Raises Malformed inside an empty block."""
-        while True:
-            char = yield from walk.skip_space()
-            if not first:
-                walk.frame()
-                walk.keep()
-            spelling = yield from walk.at_mark(self.inside)
-            if spelling is None:
-                syntax = next((call for call in self.unmarked if call.accepts(char)), None)
-                if syntax is not None or (first and self.unmarked):
-                    return syntax or _reject()
-                spelling = yield from walk.read_until(self.inside, walk.content.write)
-                walk.keep(walk.matched)
-            if isinstance(spelling.does, CallSyntax):
-                return spelling.does
-            if spelling.does == "leave":
-                walk.kept()
-                walk.pos -= walk.matched
-                walk.content.end()
-                return None
-            if spelling.does == "close":
-                walk.kept()
-                yield from self._leave(walk)
-                return None
-            if not first or spelling.does == "stray":
-                walk.frame()
-
-    def _leave(self, walk: Walk) -> Steps[None]:
-        walk.content.end()
-        walk.frame()
-        if self.tools.close:
-            yield from walk.skip_frame(self.tools.close.after)
-            walk.frame()
-
-    def _pass_rest(self, walk: Walk) -> Steps[None]:
-        """What follows is not of the format: passes it on up to the next marker of the block, left unread.
-
-        It is arguments as received while a call is open, and content behind a closed one.
-        """
-        try:
-            yield from walk.read_until(self.beyond, walk.argument if walk.call else walk.content.write)
-        finally:
-            if walk.call is not None:
-                walk.end_call(complete=False)
-        walk.pos -= walk.matched
-
-
-def _reject() -> CallSyntax:
-    raise Malformed
-
-
-def _distinct(uses: Iterable[Use[Any]]) -> list[Use[Any]]:
-    """The uses without those whose spellings another one has already."""
-    known: set[str] = set()
-    kept: list[Use[Any]] = []
-    for use in uses:
-        if known.isdisjoint(use.marker.spellings):
-            known.update(use.marker.spellings)
-            kept.append(use)
-    return kept
-
-
 class Machine:
     """One format, compiled for one vocabulary."""
 
@@ -191,7 +81,7 @@ class Machine:
     # The states
 
     def _state(self, channel: str, uses: Iterable[Use[Act]]) -> TextState:
-        return TextState(channel, Marks(_distinct(uses), self.tokens))
+        return TextState(channel, Marks(distinct(uses), self.tokens))
 
     def _content_uses(self, *, thinking: bool) -> list[Use[Act]]:
         form = self.format

@@ -100,16 +100,25 @@ def _make_pair(reasoning: type[UnifiedParser], tools: type[UnifiedParser]) -> ty
 def join(reasoning: OutputFormat, tools: OutputFormat) -> OutputFormat:
     """One family's reasoning and start rule, another's content and calls.
 
-    A tool opener ends reasoning only where it ended it in the reasoning's own family.
+    The framing around a tool block that both families know is the reasoning family's, whose chat template
+    writes it (unless both reason alike: they share a template then, and the tool family says more of it). A
+    tool opener ends reasoning only where it ends it in the reasoning family.
     """
-    own = {block.open.text for block in reasoning.tools if block.open and block.in_reasoning == "ends"}
-    blocks = tuple(
-        block
-        if block.in_reasoning != "ends" or (block.open and block.open.text in own)
-        else replace_format(block, in_reasoning="text")
-        for block in tools.tools
-    )
-    return replace_format(tools, reasoning=reasoning.reasoning, start=reasoning.start, tools=blocks)
+    alike = reasoning.reasoning == tools.reasoning
+    own = {block.open.text: block for block in reasoning.tools if block.open}
+    blocks = []
+    for block in tools.tools:
+        known = own.get(block.open.text) if block.open else None
+        if known is not None:
+            framed = (
+                block if alike else replace_format(block, open=known.open, close=known.close or block.close)
+            )
+            blocks.append(replace_format(framed, in_reasoning=known.in_reasoning))
+        elif block.in_reasoning == "ends":
+            blocks.append(replace_format(block, in_reasoning="text"))
+        else:
+            blocks.append(block)
+    return replace_format(tools, reasoning=reasoning.reasoning, start=reasoning.start, tools=tuple(blocks))
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from .evidence import Evidence
 from .format import Marker
@@ -20,7 +20,8 @@ Steps: TypeAlias = Generator[None, None, T]
 Sink: TypeAlias = Callable[[str], None]
 Flow: TypeAlias = Callable[[Callable[[str], object]], None]
 
-SPACE = " \t\r\n"
+#: How far back a marker may look.
+LOOK_BACK = 16
 _NOT_SPACE = re.compile(r"[^ \t\r\n]")
 
 
@@ -51,10 +52,11 @@ class Marks(Generic[T]):
 
     ``by_text`` finds the first marker, with the framing before it, or else the longest end of the text that
     may still become one (a match without a group). ``by_ids`` is the same where token ids are given: the text
-    of a special token comes in one piece, so its first characters alone are held back no more.
+    of a special token comes in one piece, so its first characters alone are held back no more. ``at_end`` is
+    for a text that is over: what could become a longer marker never will.
     """
 
-    __slots__ = ("by_ids", "by_text", "spellings")
+    __slots__ = ("at_end", "by_ids", "by_text", "spellings")
 
     def __init__(self, uses: Iterable[Use[T]], tokens: SpecialTokens) -> None:
         full: list[tuple[str, Spelling[T]]] = []
@@ -67,15 +69,34 @@ class Marks(Generic[T]):
                 full.append((literal, spelling))
         full.sort(key=lambda pair: -len(pair[0]))
         self.spellings = [spelling for _, spelling in full]
-        self.by_text = _compile(full, tokens=False)
+        self.by_text = _compile(full)
         self.by_ids = _compile(full, tokens=True)
+        self.at_end = _compile(full, over=True)
+
+    def pattern(self, scanner: Scanner) -> re.Pattern[str]:
+        """The search that fits what the scanner knows of its text."""
+        if scanner.over:
+            return self.at_end
+        return self.by_ids if scanner.exact else self.by_text
+
+    def is_cut_off(self, text: str) -> bool:
+        """Is this end of a text a marker cut off behind a token that is only a part of it?"""
+        return any(
+            spelling.marker.token is not None
+            and spelling.literal.startswith(text[text.find(spelling.literal[0]) :])
+            and spelling.marker.token in text
+            for spelling in self.spellings
+            if spelling.literal[0] in text
+        )
 
 
 def _longest_first(literals: Iterable[str]) -> list[str]:
     return sorted(literals, key=len, reverse=True)
 
 
-def _compile(full: Sequence[tuple[str, Spelling[T]]], *, tokens: bool) -> re.Pattern[str]:
+def _compile(
+    full: Sequence[tuple[str, Spelling[T]]], *, tokens: bool = False, over: bool = False
+) -> re.Pattern[str]:
     """One alternative per literal, each ending in its group, then the prefixes that end the text."""
     prefixes: set[str] = set()
     for text, spelling in full:
@@ -85,23 +106,32 @@ def _compile(full: Sequence[tuple[str, Spelling[T]]], *, tokens: bool) -> re.Pat
             token = spelling.marker.token or spelling.literal
             skip = range(first + 1, first + len(token))
         prefixes |= {text[:n] for n in range(1, len(text)) if n not in skip}
-    whole = [re.escape(text) + "()" for text, _ in full]
+    texts = [text for text, _ in full]
+    whole = [re.escape(text) + ("" if over else _unless_longer(text, texts)) + "()" for text in texts]
     return re.compile("|".join([*whole, *_endings(prefixes)]) or r"(?!)", re.DOTALL)
+
+
+def _unless_longer(text: str, texts: Iterable[str]) -> str:
+    """Where a literal begins longer ones: a look-ahead that waits while one of those may still come."""
+    rests = [longer[len(text) :] for longer in texts if longer != text and longer.startswith(text)]
+    if not rests:
+        return ""
+    parts = [*_endings({rest[:n] for rest in rests for n in range(1, len(rest))}), r"\Z"]
+    return f"(?!{'|'.join(parts)})"
 
 
 def _endings(prefixes: set[str]) -> list[str]:
     """Alternatives that match any of the prefixes at the end of the text."""
-    tree: dict[str, dict] = {}  # type: ignore[type-arg]
-    ends: set[str] = prefixes
+    tree: dict[str, Any] = {}
     for prefix in prefixes:
         node = tree
         for char in prefix:
             node = node.setdefault(char, {})
 
-    def branch(char: str, node: dict[str, dict], path: str) -> str:  # type: ignore[type-arg]
+    def branch(char: str, node: dict[str, Any], path: str) -> str:
         path += char
         below = [branch(c, n, path) for c, n in node.items()]
-        stop = [r"\Z"] if path in ends else []
+        stop = [r"\Z"] if path in prefixes else []
         return re.escape(char) + (f"(?:{'|'.join(below + stop)})" if below else "".join(stop))
 
     return [branch(char, node, "") for char, node in tree.items()]
@@ -132,7 +162,7 @@ class Scanner:
         self.buffer = ""
         self.pos = 0
         self.base = 0
-        self.last = "\n"  # the character before buffer[0]
+        self.last = "\n"  # the text before buffer[0], as much of it as a marker may look back at
         self.over = False
         self.in_frame = False  # waiting for framing that may follow a marker
         self.matched = 0  # the length of the last match, framing included
@@ -148,7 +178,7 @@ class Scanner:
             if self._kept is not None:
                 self._kept.append(self.buffer[self._kept_from : self.pos])
                 self._kept_from = 0
-            self.last = self.buffer[self.pos - 1]
+            self.last = self._text_before(self.pos)
         if self.pos < len(self.buffer):
             text = self.buffer[self.pos :] + text
         self.base += self.pos
@@ -188,9 +218,18 @@ class Scanner:
 
     def may_act(self, spelling: Spelling[T], start: int) -> bool:
         """Does the marker's place, from buffer position ``start``, allow it to act?"""
-        if not spelling.marker.line_start:
-            return True
-        return (self.buffer[start - 1] if start else self.last) == "\n"
+        behind = spelling.marker.behind
+        return not behind or self._text_before(start).endswith(behind)
+
+    def _text_before(self, place: int) -> str:
+        """The last of the text before a buffer position, read or not."""
+        if place < LOOK_BACK:
+            return (self.last + self.buffer[:place])[-LOOK_BACK:]
+        return self.buffer[place - LOOK_BACK : place]
+
+    def lose_rest(self) -> None:
+        """The text ends in a part of a marker that is no text either."""
+        self.pos = len(self.buffer)
 
     def read_until(self, marks: Marks[T], sink: Sink, flow: Flow | None = None) -> Steps[Spelling[T]]:
         """Reads up to and including the next marker; the text before it goes to ``sink`` in pieces.
@@ -198,7 +237,7 @@ class Scanner:
         ``flow`` is called with the search when all text has gone to the sink and nothing is held back.
         """
         while True:
-            pattern = marks.by_ids if self.exact else marks.by_text
+            pattern = marks.pattern(self)
             buffer, pos = self.buffer, self.pos
             match = pattern.search(buffer, pos)
             if match is None:
@@ -206,10 +245,12 @@ class Scanner:
                 if flow is not None:
                     flow(pattern.search)
             elif match.lastindex is None:
-                if self.over:
-                    self._sink(buffer, pos, len(buffer), sink)
-                    raise EndOfOutput
                 self._sink(buffer, pos, match.start(), sink)
+                if self.over:
+                    if marks.is_cut_off(match[0]):
+                        self.lose_rest()
+                    self._sink(buffer, self.pos, len(buffer), sink)
+                    raise EndOfOutput
             else:
                 spelling = marks.spellings[match.lastindex - 1]
                 if self.is_structure(spelling, match.end()) and self.may_act(spelling, match.start()):
@@ -229,7 +270,7 @@ class Scanner:
     def at_mark(self, marks: Marks[T]) -> Steps[Spelling[T] | None]:
         """Reads the marker that stands here. None, and nothing is read, if none does."""
         while True:
-            pattern = marks.by_ids if self.exact else marks.by_text
+            pattern = marks.pattern(self)
             match = pattern.match(self.buffer, self.pos)
             if match is None and self.pos < len(self.buffer):
                 return None

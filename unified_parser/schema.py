@@ -77,7 +77,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_INTEGER = re.compile(r"(-?(?:0|[1-9][0-9]*+))(?:\.0++)?")
+_INTEGER = re.compile(r"(-?)0*([1-9][0-9]*+|0)(?:\.0++)?")
+_LEADING_ZEROS = re.compile(r"\A(-?)0+([0-9])")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _LOOSE_NUMBER = re.compile(r"([+-]?)([0-9]*+)\.?([0-9]*+)((?:[eE].++)?)", re.DOTALL)
 _JSON_STRING = re.compile(r'"[^"\\]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*+)*+"')
@@ -212,11 +213,16 @@ def _null(text: str) -> str | None:
 
 def _integer(text: str) -> str | None:
     match = _INTEGER.fullmatch(text)
-    return match[1] if match else None
+    return match[1] + match[2] if match else None
 
 
 def _number(text: str) -> str | None:
-    return text if _NUMBER.fullmatch(text) else None
+    plain = _LEADING_ZEROS.sub(r"\1\2", text, count=1)
+    return plain if _NUMBER.fullmatch(plain) else None
+
+
+def _json(text: str) -> str | None:
+    return text if literal_to_json(text) == text else None
 
 
 def _boolean(text: str) -> str | None:
@@ -231,7 +237,9 @@ def _array(text: str) -> str | None:
     return literal_to_json(text) if text.startswith(("[", "(")) else None
 
 
+#: "json" is no type of a schema: it says that the format itself writes the value as JSON, of whatever type.
 _CONVERTERS: Final[Mapping[str, Callable[[str], str | None]]] = {
+    "json": _json,
     "null": _null,
     "integer": _integer,
     "number": _number,

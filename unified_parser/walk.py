@@ -25,7 +25,7 @@ from .events import (
 )
 from .evidence import Evidence
 from .format import Strip
-from .scanner import EndOfOutput, Scanner, Spelling, Steps
+from .scanner import LOOK_BACK, EndOfOutput, Scanner, Spelling, Steps
 from .schema import Parameters, Tools, quote_inner
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class Walk(Scanner):
             self.base = self.done
             self.pos = 0
             self.buffer = ""
-            self.last = self._flowed[-1]
+            self.last = self._flowed[-LOOK_BACK:]
             self._flowed = ""
 
     def finish(self, reason: str | None = None) -> list[Event]:
@@ -271,6 +271,12 @@ class Walk(Scanner):
             return True
         in_content = self.reasoning_over and self.call is None
         return in_content and self.content.blank and not self.buffer[self.pos : start].strip()
+
+    def lose_rest(self) -> None:
+        """A part of a marker that was cut off behind its token is neither text nor part of a call."""
+        if self._kept is None:
+            self.keep()
+        super().lose_rest()
 
     # Steady text: nothing held back, nothing looked for but the stops
 

@@ -25,7 +25,8 @@ class JsonObject(CallSyntax):
     are handed on as written; a string that holds them is unpacked; none at all, or null, is ``{}``.
     ``only``: what else may stand in the object (None: anything). An object with another key is no call.
     ``begin``: the object stands in the content by itself and this marker is its first brace.
-    ``needs_arguments``: without an arguments key it is no call.
+    ``needs_arguments``: without an arguments key it is no call. ``nothing``: a call of this name, where no
+    such tool is offered, says that the model calls none.
     """
 
     names: tuple[str, ...] = ("name",)
@@ -34,6 +35,7 @@ class JsonObject(CallSyntax):
     only: tuple[str, ...] | None = None
     begin: Marker | None = None
     needs_arguments: bool = False
+    nothing: str = ""
 
     @property
     def begins(self) -> tuple[Marker, ...]:
@@ -64,6 +66,7 @@ class JsonObject(CallSyntax):
                 name = yield from read_string(walk)
                 if not name:
                     raise Malformed
+                done = name == self.nothing and name not in walk.tools
             elif key in self.ids and call_id is None:
                 call_id = _as_id((yield from read_value(walk)))
             elif key in self.arguments and not done and held is None:
@@ -110,13 +113,38 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyedObject(CallSyntax):
+    """``{"NAME": {...}}``: the only key is the name, its value the arguments."""
+
+    def accepts(self, char: str) -> bool:
+        return char == "{"
+
+    def markers(self) -> tuple[Marker, ...]:
+        return ()
+
+    def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
+        return self._read
+
+    def _read(self, walk: Walk) -> Steps[None]:
+        yield from expect(walk, "{")
+        members = Members(walk)
+        name = yield from members.next_key()
+        if not name:
+            raise Malformed
+        walk.start_call(name)
+        yield from pass_arguments(walk)
+        while (yield from members.next_key()) is not None:
+            yield from pass_value(walk, drop)
+
+
+@dataclass(frozen=True, slots=True)
 class JsonArray(CallSyntax):
     """``[{...}, {...}]``: an array of calls.
 
     Items that are no objects are skipped. ``begin``: the array stands in the content by itself.
     """
 
-    item: JsonObject = JsonObject()
+    item: CallSyntax = JsonObject()
     begin: Marker | None = None
 
     @property

@@ -142,7 +142,7 @@ def _part(title: str, columns: tuple[str, ...], rows: Iterable[Iterable[str]]) -
 
 def _marker(fact: Fact) -> tuple[str, ...]:
     marker: Marker = fact.value
-    spellings = "  or  ".join(marker.spellings) + ("  (at a line's start)" if marker.line_start else "")
+    spellings = "  or  ".join(marker.spellings) + (f"  (behind {marker.behind})" if marker.behind else "")
     kind = "special token" if marker.special else "text"
     if marker.token:
         kind = f"{marker.token} is a token"

@@ -1,0 +1,257 @@
+"""What holds for every family and every output, as plain functions.
+
+Each takes a ``Run``: ``stream(parser_class, deltas, **options)``, and returns nothing, or raises
+AssertionError with a text that shows how to see the failure again. A delta is (text, ids); whatever ids are
+given must be those of the text, unless the function says otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..events import (
+    ContentText,
+    Discarded,
+    Event,
+    Framing,
+    ReasoningEnd,
+    ReasoningStart,
+    ReasoningText,
+    ToolCallArguments,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from ..message import Message
+from . import json_reader
+from .latency import excess
+from .run import Delta, ParserClass, Run, calls, known_id, parts, stream
+
+
+def check_chunks(run: Run, *others: Run) -> None:
+    """Every partition of an output says the same."""
+    first = parts(run.events)
+    for other in others:
+        got = parts(other.events)
+        where = next((n for n, (a, b) in enumerate(zip(first, got, strict=False)) if a != b), -1)
+        problem = (
+            f"two partitions differ from part {where} on\n  one: {first[where:]}\n  other: {got[where:]}"
+            f"\n  one's deltas: {[text for text, _ in run.deltas]!r:.2000}"
+        )
+        other.confirm(got == first, problem)
+
+
+def check_whole_is_streamed(run: Run) -> None:
+    """``parse`` of the whole says what the stream says, and leaves a running stream alone."""
+    parser = run.new_parser()
+    half = len(run.deltas) // 2
+    events = [event for text, ids in run.deltas[:half] for event in parser.feed(text, ids)]
+    whole = parser.parse(run.raw, run.ids, keep_incomplete=True)
+    events += [event for text, ids in run.deltas[half:] for event in parser.feed(text, ids)]
+    events += parser.finish()
+    run.confirm(parts(events) == parts(run.events), "a parse in the middle of a stream changes the stream")
+    got, expected = _message(run.events), _folded(whole)
+    run.confirm(got == expected, f"streamed and whole differ\n  streamed: {got}\n  whole: {expected}")
+
+
+def _folded(message: Message) -> tuple[Any, ...]:
+    found = [(call.name, call.arguments, call.complete, known_id(call.id)) for call in message.tool_calls]
+    return message.reasoning, message.content, message.discarded, found
+
+
+def _message(events: Sequence[Event]) -> tuple[Any, ...]:
+    texts = [
+        "".join(event.text for event in events if isinstance(event, kind)) or None
+        for kind in (ReasoningText, ContentText, Discarded)
+    ]
+    ids = [known_id(event.id) for event in events if isinstance(event, ToolCallStart)]
+    return (*texts, [(*call, known) for call, known in zip(calls(events), ids, strict=True)])
+
+
+def check_accounting(run: Run) -> None:
+    """The spans of the events tile the output, and what is shown as text is the text of its span."""
+    at, raw = 0, run.raw
+    form = run.parser_class.output_format(run.new_parser().tokenizer)
+    separator = form.header.separator if form.header else ""
+    for event in run.events:
+        run.confirm(event.start == at, f"{event} should start at {at}")
+        run.confirm(event.start <= event.end, f"{event} ends before it starts")
+        at = event.end
+        if isinstance(event, ReasoningText | ContentText | Discarded):
+            span = raw[event.start : event.end]
+            same = event.text == span or bool(separator and event.text == separator + span)
+            run.confirm(same, f"{event} is not the text of its span {span!r}")
+    run.confirm(at == len(raw), f"the events end at {at} of {len(raw)}")
+
+
+def check_nothing_is_lost(run: Run) -> None:
+    """Without a call, nothing but markers and the framing around them is left out of the text.
+
+    Formats with headers, and those that drop more than a marker, are not looked at.
+    """
+    form = run.parser_class.output_format(run.new_parser().tokenizer)
+    drops = any(drop.until or drop.ends_output for drop in form.content.drops)
+    if form.header or drops or any(isinstance(event, ToolCallStart) for event in run.events):
+        return
+    frames = {frame for marker in form.markers() for frame in (*marker.before, *marker.after)}
+    spelled = {spelling for marker in form.markers() for spelling in marker.spellings}
+    known = sorted(frames | spelled | set(form.start.off_frames), key=len, reverse=True)
+    for event in run.events:
+        if isinstance(event, Framing | ReasoningStart | ReasoningEnd):
+            rest = run.raw[event.start : event.end]
+            for literal in known:
+                rest = rest.replace(literal, "")
+            cut = event.end == len(run.raw) and any(frame.startswith(rest.strip()) for frame in known)
+            run.confirm(cut or not rest.strip(), f"{event} loses {rest!r}")
+
+
+def check_latency(run: Run) -> None:
+    """No character is held back that could not be framing.
+
+    Deltas without ids, or each with exactly the ids of its text.
+    """
+    tokenizer = run.new_parser().tokenizer
+    tokens = tokenizer.get_vocab() if tokenizer and run.ids else ()
+    for found in excess(run, run.parser_class.output_format(tokenizer), tokens):
+        run.confirm(False, f"after delta {found.step} {found.held!r} is held back, in {found.where}")
+
+
+def check_order(run: Run) -> None:
+    """Events come in their order: calls begin, go on and end in turn; blocks open before they close."""
+    open_call: int | None = None
+    begun = 0
+    thinking = False
+    for event in run.events:
+        match event:
+            case ReasoningStart():
+                fine = not thinking and open_call is None
+                thinking = True
+            case ReasoningEnd():
+                fine = thinking and open_call is None
+                thinking = False
+            case ReasoningText():
+                fine = bool(event.text) and thinking and open_call is None
+            case ContentText() | Discarded():
+                fine = bool(event.text) and open_call is None
+            case ToolCallStart():
+                fine = open_call is None and event.index == begun and bool(event.name and event.id)
+                open_call = event.index
+                begun += 1
+            case ToolCallArguments():
+                fine = event.index == open_call
+            case ToolCallEnd():
+                fine = event.index == open_call
+                open_call = None
+            case _:
+                fine = True
+        run.confirm(fine, f"{event} is out of order in {run.events}")
+    run.confirm(open_call is None, "the output ends, the last call does not")
+
+
+def check_arguments(run: Run) -> None:
+    """The fragments of every complete call are one JSON object."""
+    for name, arguments, complete in calls(run.events):
+        fault = json_reader.fault(arguments) if complete else None
+        problem = f"the arguments of the complete call {name} are no JSON object: {fault}\n  {arguments:.2000}"
+        run.confirm(fault is None, problem)
+
+
+def check_calls(run: Run, expected: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    """The complete calls are these: (name, arguments)."""
+    found = [(name, json.loads(arguments)) for name, arguments, complete in calls(run.events) if complete]
+    planned = [(name, arguments) for name, arguments in expected]
+    problem = f"the calls are read as\n  {found}\n  and were written as\n  {planned}"
+    run.confirm(repr(found) == repr(planned), problem)
+
+
+def check_atomic(run: Run) -> None:
+    """Held back until they are complete, calls are the same, and only complete ones are seen."""
+    incremental = list(calls(run.events))
+    other = run.again(argument_streaming="atomic")
+    atomic = list(calls(other.events))
+    complete = [call for call in incremental if call[2]]
+    run.confirm(atomic == complete, f"atomic gives {atomic}, incremental {incremental}")
+    for step in other.steps:
+        begun = [event.index for event in step if isinstance(event, ToolCallStart)]
+        ended = [event.index for event in step if isinstance(event, ToolCallEnd)]
+        run.confirm(begun == ended, f"half a call is seen: {step}")
+
+
+def check_finish(run: Run) -> None:
+    """A second ``finish`` says nothing; text that comes after it is content."""
+    parser = run.new_parser()
+    for text, ids in run.deltas:
+        parser.feed(text, ids)
+    parser.finish()
+    run.confirm(parser.finish() == [], "a second finish has events")
+    late = run.raw or "late"
+    events = parser.feed(late)
+    end = len(run.raw)
+    run.confirm(events == [ContentText(late, end, end + len(late))], f"text behind the end becomes {events}")
+    run.confirm(parser.feed("") == [] == parser.finish(), "the end is not the end")
+
+
+def check_empty_deltas(run: Run) -> None:
+    """Deltas of nothing between the others change nothing."""
+    spaced: list[Delta] = [delta for pair in run.deltas for delta in (("", ()), pair)]
+    check_chunks(run, run.again([*spaced, ("", ())]))
+
+
+def check_interleaved(
+    parser_class: ParserClass, outputs: Sequence[Sequence[Delta]], instances: int = 1000, **options: Any
+) -> None:
+    """Many parsers of one class, fed in turn, do not touch each other."""
+    alone = [stream(parser_class, deltas, **options) for deltas in outputs]
+    runs = [alone[number % len(alone)] for number in range(instances)]
+    parsers = [run.new_parser() for run in runs]
+    events: list[list[Event]] = [[] for _ in runs]
+    for step in range(max(map(len, outputs))):
+        for run, parser, seen in zip(runs, parsers, events, strict=True):
+            if step < len(run.deltas):
+                seen += parser.feed(*run.deltas[step])
+    for run, parser, seen in zip(runs, parsers, events, strict=True):
+        seen += parser.finish()
+        got, expected = parts(seen), parts(run.events)
+        run.confirm(got == expected, f"among {instances} parsers it says\n  {got}\n  alone\n  {expected}")
+
+
+def check_token_level(
+    parser_class: ParserClass,
+    ids: Sequence[int],
+    prompt_ids: Sequence[int],
+    decode: Callable[[Sequence[int]], str],
+    **options: Any,
+) -> None:
+    """Ids alone tell where reasoning ends as the text does, on every prefix of an output.
+
+    ``options`` hold the tokenizer; ``decode`` gives the text of one token. The prompt must not be empty: ids
+    that no prompt is known for are taken for a prompt.
+    """
+    options = {**options, "prompt_token_ids": list(prompt_ids)}
+    asked, fed = parser_class(**options), parser_class(**options)
+    run = Run(parser_class, [], options, [])
+    told = asked.is_reasoning_end(prompt_ids)
+    run.confirm(
+        told == fed.reasoning_ended,
+        f"after the prompt is_reasoning_end is {told}, reasoning_ended {fed.reasoning_ended}",
+    )
+    deltas: list[Delta] = []
+    run = Run(parser_class, deltas, options, [])
+    for number, token in enumerate(ids):
+        before = fed.reasoning_ended
+        deltas.append((decode([token]), [token]))
+        closed = any(isinstance(event, ReasoningEnd) for event in fed.feed(*deltas[-1]))
+        so_far = [*prompt_ids, *ids[: number + 1]]
+        told = asked.is_reasoning_end(so_far)
+        run.confirm(
+            told == fed.reasoning_ended,
+            f"after token {number} is_reasoning_end is {told}, reasoning_ended {fed.reasoning_ended}",
+        )
+        if before:
+            continue
+        ends = asked.is_reasoning_end_streaming(so_far, [token])
+        run.confirm(
+            ends == closed,
+            f"at token {number} is_reasoning_end_streaming is {ends}, a ReasoningEnd came: {closed}",
+        )
