@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 Strip = Literal["", "trailing", "both"]
+TextFilter = Callable[[str, bool], str]
 T = TypeVar("T")
 
 
@@ -125,8 +126,12 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The answer: all text outside the blocks. ``drops`` are wrappers and marks that are never shown."""
+    """The answer: all text outside the blocks. ``drops`` are wrappers and marks that are never shown.
 
+    ``lead``: text that a message begins with although the prompt has it and the output does not.
+    """
+
+    lead: str = ""
     strip: Strip = ""
     drops: tuple[Drop, ...] = ()
 
@@ -177,6 +182,8 @@ class Header:
     ``inner``: further markers that stand in a header.
     ``close``: the markers that end any body. ``separator`` joins two bodies of the same channel.
     ``open_in_body``: an opener inside a body means that the close is missing (else it is text there).
+    ``ends_in_body``: so does a marker that ends headers; of the same channel, it is dropped.
+    ``bare``: so does one of these, if a word and an ending follow: a header without its opener.
     ``loose``: text between blocks is content (else it is dropped).
     """
 
@@ -187,6 +194,8 @@ class Header:
     inner: tuple[Marker, ...] = ()
     separator: str = ""
     open_in_body: bool = False
+    ends_in_body: bool = False
+    bare: tuple[Marker, ...] = ()
     loose: bool = False
 
 
@@ -199,6 +208,8 @@ class Start:
     value of any of them means on. ``vetoes``: values that mean off whatever the toggles say.
     ``thinking``: whether thinking is on if no toggle is given.
     ``undecided``: the channel of an output that shows no opener, thinking being on and the prompt silent.
+    ``content_required``: values of ``chat_template_kwargs`` with which an output that has nothing but
+    reasoning says it again as content.
     ``off_frames``: the framing that an output begins with where thinking is off and the prompt ends with the
     closing marker alone.
     """
@@ -209,6 +220,11 @@ class Start:
     thinking: bool = True
     undecided: Literal["reasoning", "content"] = "reasoning"
     off_frames: tuple[str, ...] = ()
+    content_required: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def requires_content(self, kwargs: Mapping[str, Any]) -> bool:
+        """Must a message of this request have content?"""
+        return any(kwargs.get(name) in values for name, values in self.content_required.items())
 
     def thinking_is_on(self, kwargs: Mapping[str, Any]) -> bool:
         """What the request's ``chat_template_kwargs`` say; a kwarg that is None counts as absent."""
@@ -226,13 +242,18 @@ THINKING_TOGGLES: Mapping[str, tuple[Any, ...]] = {"enable_thinking": (False,), 
 
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
-    """A model family's output format."""
+    """A model family's output format.
+
+    ``text_filter`` makes, for each channel of a request, a function that rewrites its text as it comes:
+    ``(text, is_last) -> text``; it may hold text back until the last call.
+    """
 
     reasoning: Reasoning | None = None
     tools: tuple[Tools, ...] = ()
     content: Content = Content()
     start: Start = Start()
     header: Header | None = None
+    text_filter: Callable[[], TextFilter] | None = None
 
     def markers(self) -> tuple[Marker, ...]:
         """Every marker of the format, each once."""

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeAlias
 from .arguments.json_text import Malformed, drop
 from .calls.base import CallReader, CallSyntax, Surroundings
 from .calls.block import Block, distinct
-from .events import ReasoningStart
+from .events import ContentText, ReasoningStart
 from .format import Drop, Header, Marker, OutputFormat, Route
-from .scanner import EndOfOutput, Marks, Spelling, Steps, Use
+from .scanner import EndOfOutput, Marks, Sink, Spelling, Steps, Use
 from .tokens import SpecialTokens
 from .walk import CONTENT, Walk
 
@@ -60,8 +60,6 @@ class Machine:
     def __init__(self, form: OutputFormat, tokens: SpecialTokens) -> None:
         self.format = form
         self.tokens = tokens
-        self.reasoning_strip = form.reasoning.strip if form.reasoning else ""
-        self.content_strip = form.content.strip
         leaves = (form.reasoning.open,) if form.reasoning and form.reasoning.reopens else ()
         self.blocks = [Block(tools, tokens, leaves) for tools in form.tools]
         self.states: dict[str, TextState] = {
@@ -148,7 +146,7 @@ class Machine:
             for spelling in dict.fromkeys(state.marks.spellings):
                 act = getattr(spelling.does, "func", spelling.does)
                 rows.append((name, spelling.literal, act.__name__.strip("_").replace("_", " ")))
-        return rows
+        return rows + (self.headers.table() if self.headers else [])
 
     # Walking
 
@@ -160,6 +158,8 @@ class Machine:
             try:
                 while not walk.buffer:
                     yield from walk.more()
+                if walk.lead:
+                    walk.events.append(ContentText(walk.lead, 0, 0))
                 if self.headers and state in (HEADER, BETWEEN, BODY):
                     yield from self.headers.walk(walk, start)
                     yield from walk.pass_on()
@@ -239,6 +239,8 @@ class Machine:
         else:
             walk.discard()
         walk.reasoning.end()
+        if walk.reasoning.said and not walk.calls and walk.content.blank:
+            walk.events.append(ContentText("".join(walk.reasoning.said), walk.done, walk.done))
         walk.content.end(keep_blank=walk.calls == 0)
         walk.frame()
 
@@ -334,30 +336,43 @@ class Headers:
         opens = [Use(header.open, "open")]
         ends = [Use(marker, "end") for marker in header.ends]
         inner = [Use(marker, "inner") for marker in header.inner]
+        bare = [Use(marker, "bare") for marker in header.bare]
+        in_body = [*closes, *bare]
+        in_body += opens if header.open_in_body else []
+        in_body += ends if header.ends_in_body else []
+        self.ends: Marks[str] = Marks(ends, tokens)
         self.in_header: Marks[str] = Marks([*ends, *opens, *closes, *inner], tokens)
-        self.in_body: Marks[str] = Marks([*closes, *(opens if header.open_in_body else [])], tokens)
+        self.in_body: Marks[str] = Marks(in_body, tokens)
         self.outside: Marks[str] = Marks([*opens, *closes], tokens)
         around = Surroundings(header.close + ((header.open,) if header.open_in_body else ()), ())
         self.compile_call = partial(_compile_once, {}, tokens, around)
+
+    def table(self) -> list[tuple[str, str, str]]:
+        """The rows of ``Machine.table`` for headers and bodies."""
+        states = ((HEADER, self.in_header), (BODY, self.in_body), (BETWEEN, self.outside))
+        return [
+            (name, spelling.literal, spelling.does)
+            for name, marks in states
+            for spelling in dict.fromkeys(marks.spellings)
+        ]
 
     def walk(self, walk: Walk, start: Place) -> Steps[None]:
         """Reads header after header, body after body."""
         seen: set[str] = set()
         at, prefix = start.state, start.header
+        route = self.header.classify(prefix, start.ending) if at == BODY else None
         walk.keep()
         while True:
-            if at == BETWEEN:
-                yield from self._between(walk)
-            if at == BODY:
-                route = self.header.classify(prefix, start.ending)
-            else:
+            if route is None:
+                if at == BETWEEN:
+                    yield from self._between(walk)
                 route = yield from self._read_header(walk, prefix)
             prefix = ""
             if walk.only_reasoning and route.channel != REASONING:
                 walk.reasoning_over = True
                 walk.write_raw(walk.kept())
                 return
-            at = yield from self._body(walk, route, seen)
+            at, route = yield from self._body(walk, route, seen)
             if walk.only_reasoning:
                 return
 
@@ -393,29 +408,54 @@ class Headers:
             else:
                 pieces = []
 
-    def _body(self, walk: Walk, route: Route, seen: set[str]) -> Steps[str]:
-        """Reads one body; returns where that leaves the walk."""
+    def _body(self, walk: Walk, route: Route, seen: set[str]) -> Steps[tuple[str, Route | None]]:
+        """Reads one body; returns where that leaves the walk, and the next route where it is known."""
         if route.channel == "call":
             return (yield from self._call(walk, route))
         walk.kept()
-        sink = drop
-        flow = None
         if route.channel == REASONING:
             walk.open_reasoning()
         elif route.channel == CONTENT:
             walk.reasoning_over = True
-        if route.channel != "ignored":
-            channel = walk.reasoning if route.channel == REASONING else walk.content
-            walk.frame()
-            if route.channel in seen and self.header.separator:
-                channel.write(self.header.separator)
-            seen.add(route.channel)
-            sink = channel.write
-            flow = partial(_let_flow, walk, channel)
-        spelling = yield from walk.read_until(self.in_body, sink, flow)
-        return self._leave(walk, route, spelling)
+        walk.frame()
+        channel = {REASONING: walk.reasoning, CONTENT: walk.content}.get(route.channel)
+        if channel is not None and route.channel in seen and self.header.separator:
+            channel.write(self.header.separator)
+        seen.add(route.channel)
+        sink = channel.write if channel else drop
+        flow = partial(_let_flow, walk, channel) if channel else None
+        while True:
+            spelling = yield from walk.read_until(self.in_body, sink, flow)
+            following = yield from self._following(walk, spelling, sink)
+            if following is None or following.channel != route.channel:
+                if spelling.does != "bare" or following is not None:
+                    return self._leave(walk, route, spelling, following)
+            else:
+                walk.frame()
 
-    def _call(self, walk: Walk, route: Route) -> Steps[str]:
+    def _following(self, walk: Walk, spelling: Spelling[str], sink: Sink) -> Steps[Route | None]:
+        """The route that a header without an opener gives, where a body runs into one."""
+        if spelling.does == "end":
+            return self.header.classify("", spelling.literal)
+        if spelling.does != "bare":
+            return None
+        length = walk.matched
+        walk.keep(length)
+        pieces: list[str] = []
+        ending = None
+        try:
+            while not (char := (yield from walk.peek())).isspace() and char != "<":
+                pieces.append(char)
+                walk.pos += 1
+            if pieces:
+                ending = yield from walk.at_mark(self.ends)
+        finally:
+            if ending is None:
+                sink(walk.kept())
+        walk.kept()
+        return ending and self.header.classify(spelling.literal + "".join(pieces), ending.literal)
+
+    def _call(self, walk: Walk, route: Route) -> Steps[tuple[str, Route | None]]:
         walk.reasoning_over = True
         assert route.call is not None
         walk.header_name = route.name
@@ -425,23 +465,30 @@ class Headers:
             if walk.call is None:
                 walk.give_back()
         sink = walk.argument if walk.call else drop
+        following = None
         try:
-            spelling = yield from walk.read_until(self.in_body, sink)
+            while following is None:
+                spelling = yield from walk.read_until(self.in_body, sink)
+                following = yield from self._following(walk, spelling, sink)
+                if spelling.does != "bare":
+                    break
         finally:
             if walk.call is not None:
                 walk.end_call(complete=False)
-        return self._leave(walk, route, spelling)
+        return self._leave(walk, route, spelling, following)
 
-    def _leave(self, walk: Walk, route: Route, spelling: Spelling[str]) -> str:
-        if walk.only_reasoning:
-            walk.pos -= len(spelling.literal) if spelling.does == "open" else 0
+    def _leave(
+        self, walk: Walk, route: Route, spelling: Spelling[str], following: Route | None
+    ) -> tuple[str, Route | None]:
+        if walk.only_reasoning and spelling.does != "close":
+            walk.pos -= len(spelling.literal)
         if route.channel == REASONING:
             walk.close_reasoning()
         elif route.channel == CONTENT:
             walk.content.end()
         walk.frame()
         walk.keep(len(spelling.literal))
-        return HEADER if spelling.does == "open" else BETWEEN
+        return (HEADER if spelling.does == "open" else BETWEEN), following
 
 
 def _compile_once(

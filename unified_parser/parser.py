@@ -87,7 +87,14 @@ class UnifiedParser:
             raise ValueError(f"phase={phase!r}: give 'whole', 'reasoning' or 'answer'")
         self.tokenizer = None if tokenizer is None else wrap(tokenizer)
         self._compiled = compiled = self._compile(self.tokenizer)
-        self._options = Options(Tools(tools), argument_streaming == "atomic", phase == "reasoning", trace)
+        self._options = Options(
+            tools=Tools(tools),
+            atomic=argument_streaming == "atomic",
+            only_reasoning=phase == "reasoning",
+            is_answer=phase == "answer",
+            content_required=compiled.form.start.requires_content(chat_template_kwargs or {}),
+            trace=trace,
+        )
         self._phase = phase
         self._start = Start(compiled.form, thinking, dict(chat_template_kwargs or {}))
         self._prompt = Prompt(prompt_text, prompt_token_ids, self.tokenizer, compiled.all_tokens)

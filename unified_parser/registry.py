@@ -101,17 +101,17 @@ def join(reasoning: OutputFormat, tools: OutputFormat) -> OutputFormat:
     """One family's reasoning and start rule, another's content and calls.
 
     The framing around a tool block that both families know is the reasoning family's, whose chat template
-    writes it (unless both reason alike: they share a template then, and the tool family says more of it). A
-    tool opener ends reasoning only where it ends it in the reasoning family.
+    writes it, as long as both write the same calls in it. A tool opener ends reasoning only where it ends it
+    in the reasoning family.
     """
-    alike = reasoning.reasoning == tools.reasoning
     own = {block.open.text: block for block in reasoning.tools if block.open}
     blocks = []
     for block in tools.tools:
         known = own.get(block.open.text) if block.open else None
         if known is not None:
+            same = known.calls[0] == block.calls[0]
             framed = (
-                block if alike else replace_format(block, open=known.open, close=known.close or block.close)
+                replace_format(block, open=known.open, close=known.close or block.close) if same else block
             )
             blocks.append(replace_format(framed, in_reasoning=known.in_reasoning))
         elif block.in_reasoning == "ends":

@@ -79,16 +79,6 @@ class Marks(Generic[T]):
             return self.at_end
         return self.by_ids if scanner.exact else self.by_text
 
-    def is_cut_off(self, text: str) -> bool:
-        """Is this end of a text a marker cut off behind a token that is only a part of it?"""
-        return any(
-            spelling.marker.token is not None
-            and spelling.literal.startswith(text[text.find(spelling.literal[0]) :])
-            and spelling.marker.token in text
-            for spelling in self.spellings
-            if spelling.literal[0] in text
-        )
-
 
 def _longest_first(literals: Iterable[str]) -> list[str]:
     return sorted(literals, key=len, reverse=True)
@@ -107,17 +97,17 @@ def _compile(
             skip = range(first + 1, first + len(token))
         prefixes |= {text[:n] for n in range(1, len(text)) if n not in skip}
     texts = [text for text, _ in full]
-    whole = [re.escape(text) + ("" if over else _unless_longer(text, texts)) + "()" for text in texts]
+    whole = [re.escape(text) + ("" if over else _unless_longer(text, prefixes)) + "()" for text in texts]
     return re.compile("|".join([*whole, *_endings(prefixes)]) or r"(?!)", re.DOTALL)
 
 
-def _unless_longer(text: str, texts: Iterable[str]) -> str:
+def _unless_longer(text: str, prefixes: set[str]) -> str:
     """Where a literal begins longer ones: a look-ahead that waits while one of those may still come."""
-    rests = [longer[len(text) :] for longer in texts if longer != text and longer.startswith(text)]
-    if not rests:
+    parts = {prefix[len(text) :] for prefix in prefixes if prefix.startswith(text)}
+    if not parts:
         return ""
-    parts = [*_endings({rest[:n] for rest in rests for n in range(1, len(rest))}), r"\Z"]
-    return f"(?!{'|'.join(parts)})"
+    ends = [r"\Z"] if "" in parts else []
+    return f"(?!{'|'.join([*_endings(parts - {''}), *ends])})"
 
 
 def _endings(prefixes: set[str]) -> list[str]:
@@ -247,7 +237,7 @@ class Scanner:
             elif match.lastindex is None:
                 self._sink(buffer, pos, match.start(), sink)
                 if self.over:
-                    if marks.is_cut_off(match[0]):
+                    if self._is_cut_off(marks):
                         self.lose_rest()
                     self._sink(buffer, self.pos, len(buffer), sink)
                     raise EndOfOutput
@@ -261,6 +251,20 @@ class Scanner:
                 self._sink(buffer, pos, match.end(), sink)
                 continue
             yield from self.more()
+
+    def _is_cut_off(self, marks: Marks[T]) -> bool:
+        """Is the rest of the text a marker that was cut off behind a token that is only a part of it?"""
+        rest = self.buffer[self.pos :]
+        for spelling in marks.spellings:
+            token = spelling.marker.token
+            at = rest.find(spelling.literal[0])
+            if token is None or at < 0 or not spelling.literal.startswith(rest[at:]) or token not in rest:
+                continue
+            place = self.base + self.pos + at + spelling.token_at
+            known = spelling.token_id is not None and self.by_ids
+            if not known or self.evidence.at.get(place) == spelling.token_id:
+                return True
+        return False
 
     def _sink(self, buffer: str, start: int, end: int, sink: Sink) -> None:
         if start < end:

@@ -7,6 +7,7 @@ event begins where the last one ended.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from uuid import uuid4
@@ -24,7 +25,7 @@ from .events import (
     ToolCallStart,
 )
 from .evidence import Evidence
-from .format import Strip
+from .format import Strip, TextFilter
 from .scanner import LOOK_BACK, EndOfOutput, Scanner, Spelling, Steps
 from .schema import Parameters, Tools, quote_inner
 
@@ -48,14 +49,16 @@ class Channel:
     framing beside a call, and so is a blank reasoning block; which of the two it is shows only at its end.
     """
 
-    __slots__ = ("_held", "_record", "_strip", "_walk", "blank")
+    __slots__ = ("_filter", "_held", "_record", "_strip", "_walk", "blank", "said")
 
-    def __init__(self, walk: Walk, record: Record, strip: Strip) -> None:
+    def __init__(self, walk: Walk, record: Record, strip: Strip, text_filter: TextFilter | None) -> None:
         self._walk = walk
         self._record = record
         self._strip = strip
+        self._filter = text_filter
         self._held: list[str] = []
         self.blank = True
+        self.said: list[str] | None = None  # the text emitted, where it may have to be said again
 
     def write(self, text: str) -> None:
         """Takes text that the walk has just read."""
@@ -84,10 +87,19 @@ class Channel:
         if self._held:
             text = "".join([*self._held, text])
             self._held.clear()
+        if self._filter is not None:
+            text = self._filter(text, False)
+            if not text:
+                return
+        self._emit(text, behind)
+
+    def _emit(self, text: str, behind: int = 0) -> None:
         walk = self._walk
         start = walk.done
         walk.done = walk.base + walk.pos - behind
         walk.events.append(self._record(text, start, walk.done))
+        if self.said is not None:
+            self.said.append(text)
 
     def end(self, *, keep_blank: bool = False) -> None:
         """The piece is over. What is held is framing, unless ``keep_blank`` and there is nothing else."""
@@ -95,6 +107,8 @@ class Channel:
             self._release("", 0)
         self._held.clear()
         self.blank = True
+        if self._filter is not None and (rest := self._filter("", True)):
+            self._emit(rest)
 
     def trim(self) -> None:
         """Ends a wrapped text: white space held back at the end of a wrapped text is framing."""
@@ -108,7 +122,12 @@ class Channel:
 
     def steady(self) -> Record | None:
         """The event that plain text becomes now, where nothing holds it back."""
-        return None if self.blank or self._strip else self._record
+        through = self.blank or self._strip or self._filter is not None or self.said is not None
+        return None if through else self._record
+
+
+def _no_filter() -> None:
+    """For the many formats whose text stays as it is."""
 
 
 class OpenCall:
@@ -128,6 +147,8 @@ class Options(NamedTuple):
     tools: Tools
     atomic: bool = False
     only_reasoning: bool = False
+    is_answer: bool = False
+    content_required: bool = False
     trace: bool = False
 
 
@@ -149,6 +170,7 @@ class Walk(Scanner):
         "events",
         "finished",
         "header_name",
+        "lead",
         "machine",
         "only_reasoning",
         "reason",
@@ -165,8 +187,14 @@ class Walk(Scanner):
         self.events: list[Event] = []
         self.done = 0  # raw position up to which events account for the text
         self.call: OpenCall | None = None
-        self.reasoning = Channel(self, ReasoningText, machine.reasoning_strip)
-        self.content = Channel(self, ContentText, machine.content_strip)
+        form = machine.format
+        make_filter = form.text_filter or _no_filter
+        strip = form.reasoning.strip if form.reasoning else ""
+        self.reasoning = Channel(self, ReasoningText, strip, make_filter())
+        self.content = Channel(self, ContentText, form.content.strip, make_filter())
+        if options.content_required:
+            self.reasoning.said = []
+        self.lead = "" if options.is_answer else form.content.lead
         self.content_state = CONTENT
         self.reasoning_over = False
         self.spelled = False  # what is kept began with ordinary text, no marker
@@ -178,7 +206,7 @@ class Walk(Scanner):
         self._trace = options.trace
         self._atomic: list[CallEvent] | None = [] if options.atomic else None
         self._steady: tuple[Search, Record] | None = None
-        self._flowed = ""  # the last text that went past the scanner
+        self._flowed: deque[str] = deque(maxlen=LOOK_BACK)  # the last text that went past the scanner
         self._loose = False  # some text came without ids
         self._program: Steps[None] = program(self)
 
@@ -198,7 +226,7 @@ class Walk(Scanner):
         if steady is not None and steady[0](text) is None:
             start = self.done
             self.done = end = start + len(text)
-            self._flowed = text
+            self._flowed.append(text)
             return [steady[1](text, start, end)]
         return self._go_on(text)
 
@@ -246,8 +274,8 @@ class Walk(Scanner):
             self.base = self.done
             self.pos = 0
             self.buffer = ""
-            self.last = self._flowed[-LOOK_BACK:]
-            self._flowed = ""
+            self.last = (self.last + "".join(self._flowed))[-LOOK_BACK:]
+            self._flowed.clear()
 
     def finish(self, reason: str | None = None) -> list[Event]:
         """The events of the end. The text still held back is decided."""
@@ -262,6 +290,7 @@ class Walk(Scanner):
         self.over = True
         while next(self._program, self) is not self:
             pass
+        self._steady = None
         self.finished = True
         return events
 

@@ -74,7 +74,10 @@ class Block:
                 syntax = next((call for call in self.unmarked if call.accepts(char)), None)
                 if syntax is not None or (first and self.unmarked):
                     return syntax or _reject()
+                walk.kept()
+                walk.frame()
                 spelling = yield from walk.read_until(self.inside, walk.content.write)
+                walk.content.end()
                 walk.keep(walk.matched)
             if isinstance(spelling.does, CallSyntax):
                 return spelling.does

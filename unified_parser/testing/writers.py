@@ -132,9 +132,10 @@ def _tagged(syntax: TaggedCall, calls: Sequence[Call], rng: Random) -> list[str]
     pieces: list[str] = []
     newline = "\n" if syntax.parameter.trim == "newline" else ""
     for call in calls:
-        pieces += [marker.text for marker in syntax.begins]
-        pieces += [f' name="{call.name}"' if syntax.attributes else call.name]
-        pieces += [marker.text for marker in syntax.name_end[:1]]
+        if not syntax.named_by_header:
+            begin = syntax.begin.text if syntax.begin else ""
+            pieces += [begin, _attribute(begin, syntax.name_attribute, call.name)]
+            pieces += [marker.text for marker in syntax.name_end[:1]]
         pieces += [newline]
         for key, value in call.arguments.items():
             pieces += [*_parameter(syntax.parameter, key, value, rng), newline]
@@ -143,15 +144,22 @@ def _tagged(syntax: TaggedCall, calls: Sequence[Call], rng: Random) -> list[str]
 
 
 def _parameter(parameter: Parameter, key: str, value: Any, rng: Random) -> list[str]:
-    is_text = isinstance(value, str)
-    text = value if is_text else dumps(value, rng)
+    text = value if isinstance(value, str) else dumps(value, rng)
     if parameter.trim == "newline":
         text = f"\n{text}\n"
-    kind = f' string="{str(is_text).lower()}"'
-    pieces = [parameter.open.text, f' name="{key}"{kind}' if parameter.attributes else key]
-    pieces += [parameter.key_end.text]
+    head = _attribute(parameter.open.text, parameter.key_attribute, key)
+    if parameter.key_attribute:
+        head += f' string="{str(isinstance(value, str)).lower()}"'
+    pieces = [parameter.open.text, head, parameter.key_end.text]
     pieces += [parameter.value_begin.text] if parameter.value_begin else []
     return [*pieces, text, parameter.close.text]
+
+
+def _attribute(begin: str, attribute: str, value: str) -> str:
+    """A bare value, or a tag's attribute whose name may be part of the tag's marker."""
+    if not attribute:
+        return value
+    return f'"{value}"' if begin.endswith("=") else f' {attribute}="{value}"'
 
 
 @write_calls.register

@@ -1,0 +1,29 @@
+"""Nemotron 3 (NVIDIA): Qwen3-Coder's calls, and one newline wherever its template writes framing."""
+
+from unified_parser.format import Marker, Reasoning, replace
+from unified_parser.parser import UnifiedParser
+
+from .qwen3 import XML
+
+
+class NemotronV3Parser(UnifiedParser):
+    """Nemotron 3 Nano, Super and Ultra, and 3.5."""
+
+    names = ("nemotron_v3", "nemotron_3")
+    models = ("nvidia/NVIDIA-Nemotron-3-*", "nvidia/NVIDIA-Nemotron-3.5-*")
+    format = replace(
+        XML,
+        reasoning=Reasoning(
+            Marker("<think>", after=("\n",)),
+            Marker("</think>", before=("\n",), after=("\n",)),
+            strip="trailing",
+            off_text=False,
+        ),
+        tools=(
+            replace(
+                XML.tools[0],
+                open=Marker("<tool_call>", before=("\n",)),
+                close=Marker("</tool_call>", after=("\n",)),
+            ),
+        ),
+    )

@@ -1,0 +1,45 @@
+"""Laguna (Poolside): bare think tags and GLM's key/value calls; whether it thinks, each checkpoint decides."""
+
+from collections.abc import Mapping
+
+from unified_parser.calls.tagged import ANY_TYPE
+from unified_parser.format import THINKING_TOGGLES, Marker, OutputFormat, Start, Tools, replace
+from unified_parser.parser import UnifiedParser
+
+from .deepseek import BARE_THINK
+from .glm import pairs
+
+
+def guessed_types(types: tuple[str, ...], attributes: Mapping[str, str]) -> tuple[str, ...]:
+    """Only strings are written as text; a value that the schema does not declare is what it reads as."""
+    return types or ANY_TYPE
+
+
+PAIRS = pairs()
+
+
+class PoolsideParser(UnifiedParser):
+    """Laguna XS.2, M.1 and 2.1."""
+
+    names = ("poolside_v1",)
+    models = (
+        "poolside/Laguna-XS.2",
+        "poolside/Laguna-M.1",
+        "poolside/Laguna-XS-2.1",
+        "poolside/Laguna-S-2.1",
+    )
+    format = OutputFormat(
+        reasoning=BARE_THINK,
+        tools=(
+            Tools(
+                open=Marker("<tool_call>", before=("\n",)),
+                close=Marker("</tool_call>"),
+                calls=(replace(PAIRS, parameter=replace(PAIRS.parameter, typing=guessed_types)),),
+            ),
+        ),
+        start=Start(
+            boundaries=("<assistant>", "</assistant>", "<user>"),
+            toggles=THINKING_TOGGLES,
+            undecided="content",
+        ),
+    )
