@@ -105,7 +105,6 @@ def core(pair: Pair, stream: Stream, tokenizer: Any) -> Maker:
             chat_template_kwargs=pair.template_kwargs,
             prompt_token_ids=prompt,
         )
-        parser.feed("")  # what comes once belongs to the making
 
         def step(text: str, ids: list[int], last: bool) -> Any:
             events = parser.feed(text, ids)

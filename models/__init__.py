@@ -6,6 +6,8 @@
 FAMILIES: dict[str, str] = {
     name: f"unified_parser.models.{target}"
     for target, names in {
+        "apertus:ApertusParser": ("apertus", "apertus2509"),
+        "beam:BeamParser": ("beam",),
         "cohere_command:CohereCommand3Parser": ("cohere_command3",),
         "cohere_command:CohereCommand4Parser": ("cohere_command4",),
         "deepseek:DeepSeekR1Parser": ("deepseek_r1",),
@@ -15,6 +17,7 @@ FAMILIES: dict[str, str] = {
         "deepseek:DeepSeekV41Parser": ("deepseek_v41",),
         "deepseek:DeepSeekV4Parser": ("deepseek_v4",),
         "deepseek:Holo2Parser": ("holo2",),
+        "ernie45:Ernie45Parser": ("ernie45",),
         "functiongemma:FunctionGemmaParser": ("functiongemma",),
         "gemma4:Gemma4Parser": ("gemma4",),
         "glm:Glm45Parser": ("glm45",),
@@ -27,14 +30,25 @@ FAMILIES: dict[str, str] = {
         "hunyuan:HunyuanA13BParser": ("hunyuan_a13b",),
         "hunyuan:Hy3Parser": ("hy_v3",),
         "hunyuan:Hy4Parser": ("hy_v4",),
+        "inkling:InklingParser": ("inkling",),
+        "internlm:InternLMParser": ("internlm",),
+        "internlm:InternS1Parser": ("interns1",),
         "iquest:IQuestParser": ("iquest_q1",),
+        "jamba:JambaParser": ("jamba",),
+        "k2_horizon:K2HorizonParser": ("k2_horizon",),
         "kimi_k2:KimiK2Parser": ("kimi_k2",),
+        "kimi_k3:KimiK3Parser": ("kimi_k3",),
         "ling3:Ling3Parser": ("ling3",),
         "llama3_json:LlamaJsonParser": ("llama3_json", "llama4_json"),
         "longcat:LongCatParser": ("longcat",),
         "mimo:MiMoParser": ("mimo",),
         "mistral:MistralParser": ("mistral",),
+        "muse:MuseGlimmerParser": ("muse_glimmer",),
+        "muse:MuseParser": ("muse", "musespark1x"),
         "nemotron:NemotronV3Parser": ("nemotron_v3", "nemotron_3"),
+        "olmo3:Olmo3Parser": ("olmo3",),
+        "phi4_mini:Phi4MiniParser": ("phi4_mini_json",),
+        "plamo3:Plamo3Parser": ("plamo3",),
         "poolside:PoolsideParser": ("poolside_v1",),
         "pythonic:Llama4PythonicParser": ("llama4_pythonic",),
         "pythonic:PythonicParser": ("pythonic",),
@@ -46,6 +60,7 @@ FAMILIES: dict[str, str] = {
         "step3:Step35Parser": ("step3p5",),
         "step3:Step3Parser": ("step3",),
         "step3:Step5Parser": ("step5",),
+        "xlam:XlamParser": ("xlam",),
     }.items()
     for name in names
 }

@@ -1,4 +1,4 @@
-"""Laguna (Poolside): bare think tags and GLM's key/value calls; whether it thinks, each checkpoint decides."""
+"""Laguna (Poolside): bare think tags, GLM's key/value calls; whether it thinks, each checkpoint decides."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Seed OSS (ByteDance): Qwen3-Coder's call inside tags of its own; notes on the budget stay in the reasoning."""
+"""Seed OSS (ByteDance): Qwen3-Coder's call in tags of its own; budget notes stay in the reasoning."""
 
 from unified_parser.format import Marker, OutputFormat, Reasoning, Start, Tools, replace, text_marker
 from unified_parser.parser import UnifiedParser

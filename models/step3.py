@@ -1,4 +1,4 @@
-"""Step (StepFun): all think, whatever the request says; 3 calls with tags of its own, 3.5 and 5 as Qwen3-Coder."""
+"""Step (StepFun): always thinks; Step3 calls with tags of its own, 3.5 and 5 as Qwen3-Coder does."""
 
 from unified_parser.calls.tagged import Parameter, TaggedCall
 from unified_parser.format import Marker, OutputFormat, Start, Tools, replace, text_marker

@@ -261,7 +261,8 @@ class OutputFormat:
         if self.reasoning:
             found |= dict.fromkeys((self.reasoning.open, self.reasoning.close))
         if self.header:
-            found |= dict.fromkeys((self.header.open, *self.header.ends, *self.header.close))
+            header = self.header
+            found |= dict.fromkeys((header.open, *header.inner, *header.ends, *header.close))
         for block in self.tools:
             found |= dict.fromkeys(m for m in (block.open, block.close) if m)
             for call in block.calls:

@@ -14,7 +14,7 @@ from .arguments.json_text import Malformed, drop
 from .calls.base import CallReader, CallSyntax, Surroundings
 from .calls.block import Block, distinct
 from .events import ContentText, ReasoningStart
-from .format import Drop, Header, Marker, OutputFormat, Route
+from .format import Drop, Header, Marker, OutputFormat, Route, Tools
 from .scanner import EndOfOutput, Marks, Sink, Spelling, Steps, Use
 from .tokens import SpecialTokens
 from .walk import CONTENT, Walk
@@ -60,8 +60,8 @@ class Machine:
     def __init__(self, form: OutputFormat, tokens: SpecialTokens) -> None:
         self.format = form
         self.tokens = tokens
-        leaves = (form.reasoning.open,) if form.reasoning and form.reasoning.reopens else ()
-        self.blocks = [Block(tools, tokens, leaves) for tools in form.tools]
+        self.looks_back = any(marker.behind for marker in form.markers())
+        self.blocks = [Block(tools, tokens, _leaves(form, tools)) for tools in form.tools]
         self.states: dict[str, TextState] = {
             CONTENT: self._state(CONTENT, self._content_uses(thinking=True)),
             CONTENT_ONLY: self._state(CONTENT, self._content_uses(thinking=False)),
@@ -69,11 +69,20 @@ class Machine:
         if form.reasoning:
             self.states[REASONING] = self._state(REASONING, self._reasoning_uses())
         self.spilled = {
-            id(block): self._spilled(block) for block in self.blocks if block.tools.close is not None
+            (id(block), channel): self._spilled(block, channel)
+            for block in self.blocks
+            for channel in _channels_of(block)
+            if block.closers
         }
         opener = [Use(form.reasoning.open, "open", form.reasoning.open.before)] if form.reasoning else []
         opener += [Use(marker, "open") for marker in form.reasoning.bare] if form.reasoning else []
         self.opener: Marks[str] = Marks(opener, tokens)
+        line = Use(Marker("\n", special=False), False)
+        self._untils = {
+            item.until: Marks([Use(Marker(item.until, special=False), True), line], tokens)
+            for item in form.content.drops
+            if item.until
+        }
         self.headers = Headers(self, form.header) if form.header else None
 
     # The states
@@ -124,6 +133,7 @@ class Machine:
                 uses.append(Use(opener, partial(self._end_by_block, block), frames))
             elif opener and block.tools.in_reasoning == "nests":
                 uses.append(Use(opener, partial(self._nested_block, block)))
+                uses += [Use(marker, self._again) for marker in block.closers if marker.special]
         for item in form.content.drops:
             if item.ends_reasoning:
                 frames = item.marker.before + reasoning.close.before
@@ -132,12 +142,11 @@ class Machine:
                 uses.append(Use(item.marker, partial(self._drop, item)))
         return uses
 
-    def _spilled(self, block: Block) -> TextState:
-        """Content behind a block that was given back: the block's closing marker belongs to that text."""
-        close = block.tools.close
-        assert close is not None
-        uses = self._content_uses(thinking=True)
-        return self._state(CONTENT, [Use(close, self._literal), *uses])
+    def _spilled(self, block: Block, channel: str) -> TextState:
+        """Text behind a block that was given back: the block's closing marker belongs to that text."""
+        uses = self._reasoning_uses() if channel == REASONING else self._content_uses(thinking=True)
+        literal = partial(self._literal, channel)
+        return self._state(channel, [*(Use(marker, literal) for marker in block.closers), *uses])
 
     def table(self) -> list[tuple[str, str, str]]:
         """The machine as rows (state, marker, what it does)."""
@@ -269,23 +278,35 @@ class Machine:
         return walk.content_state
         yield
 
-    def _literal(self, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
-        walk.content.write(walk.buffer[walk.pos - walk.matched : walk.pos])
-        return walk.content_state
+    def _literal(self, channel: str, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        around = walk.reasoning if channel == REASONING else walk.content
+        around.write(walk.buffer[walk.pos - walk.matched : walk.pos])
+        return REASONING if channel == REASONING else walk.content_state
         yield
 
     def _drop(self, item: Drop, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
         in_reasoning = not walk.reasoning_over and item.in_reasoning
         if item.trims:
             walk.content.trim()
-        walk.frame()
         if item.until:
-            yield from walk.read_until(Marks([Use(Marker(item.until), None)], self.tokens), drop)
+            walk.keep(walk.matched)
+            if not (yield from self._skip_until(walk, self._untils[item.until])):
+                walk.give_back(walk.reasoning if in_reasoning else walk.content)
+                return REASONING if in_reasoning else walk.content_state
+            walk.kept()
+        walk.frame()
         yield from walk.skip_frame(spelling.marker.after)
         walk.frame()
         if item.ends_output:
             return OVER
         return REASONING if in_reasoning else walk.content_state
+
+    def _skip_until(self, walk: Walk, marks: Marks[bool]) -> Steps[bool]:
+        """Skips to the end of a mark. False: the line, or the output, is over before it."""
+        try:
+            return (yield from walk.read_until(marks, drop)).does
+        except EndOfOutput:
+            return False
 
     def _end_by_drop(self, item: Drop, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
         walk.close_reasoning()
@@ -301,20 +322,51 @@ class Machine:
         return (yield from self._open_block(block, None, walk, spelling))
 
     def _nested_block(self, block: Block, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
-        yield from self._open_block(block, None, walk, spelling)
-        return REASONING
+        """A block inside reasoning: what is no call of it belongs to the reasoning.
+
+        For a parser of the first reasoning alone it is the end: what follows is for the one that reads calls.
+        """
+        if walk.only_reasoning:
+            return (yield from self._end_by_block(block, walk, spelling))
+        walk.around = walk.reasoning
+        done = yield from self._read_block(block, None, walk, spelling)
+        walk.around = walk.content
+        if done or (id(block), REASONING) not in self.spilled:
+            return REASONING
+        return (yield from self._read(walk, self.spilled[id(block), REASONING]))
 
     def _open_block(
         self, block: Block, syntax: CallSyntax | None, walk: Walk, spelling: Spelling[Act]
     ) -> Steps[str]:
+        done = yield from self._read_block(block, syntax, walk, spelling)
+        if done or (id(block), CONTENT) not in self.spilled:
+            return walk.content_state
+        return (yield from self._read(walk, self.spilled[id(block), CONTENT]))
+
+    def _read_block(
+        self, block: Block, syntax: CallSyntax | None, walk: Walk, spelling: Spelling[Act]
+    ) -> Steps[bool]:
+        """Reads a block. False: it was none, and what was read of it is text again."""
         walk.keep(walk.matched)
         walk.spelled = not spelling.marker.special and block.bare
-        if (yield from block.read(walk, syntax)):
-            return walk.content_state
-        walk.give_back()
-        if id(block) not in self.spilled:
-            return walk.content_state
-        return (yield from self._read(walk, self.spilled[id(block)]))
+        done = yield from block.read(walk, syntax)
+        if not done:
+            walk.give_back()
+        return done
+
+
+def _leaves(form: OutputFormat, tools: Tools) -> tuple[Marker, ...]:
+    """The reasoning markers that end a tools block whose own close is missing."""
+    reasoning = form.reasoning
+    if reasoning is None:
+        return ()
+    opens = (reasoning.open,) if reasoning.reopens else ()
+    return (*opens, reasoning.close) if tools.in_reasoning == "nests" else opens
+
+
+def _channels_of(block: Block) -> tuple[str, ...]:
+    """The channels in which a block may stand."""
+    return (CONTENT, REASONING) if block.tools.in_reasoning == "nests" else (CONTENT,)
 
 
 def _let_flow(walk: Walk, channel: Any, search: Any) -> None:
@@ -401,7 +453,10 @@ class Headers:
             if spelling.does == "end":
                 return self.header.classify("".join(pieces), spelling.literal)
             if spelling.does == "close" and plain:
+                walk.pos -= walk.matched
                 walk.give_back()
+                walk.pos += walk.matched
+                walk.frame()
             plain = spelling.does == "close"
             if spelling.does == "inner":
                 pieces.append(spelling.literal)
@@ -459,12 +514,13 @@ class Headers:
         walk.reasoning_over = True
         assert route.call is not None
         walk.header_name = route.name
+        sink: Sink = drop
         try:
             yield from self.compile_call(route.call)(walk)
         except Malformed:
             if walk.call is None:
                 walk.give_back()
-        sink = walk.argument if walk.call else drop
+            sink = walk.argument if walk.call else walk.content.write
         following = None
         try:
             while following is None:
@@ -475,6 +531,7 @@ class Headers:
         finally:
             if walk.call is not None:
                 walk.end_call(complete=False)
+        walk.content.end()
         return self._leave(walk, route, spelling, following)
 
     def _leave(
@@ -482,13 +539,15 @@ class Headers:
     ) -> tuple[str, Route | None]:
         if walk.only_reasoning and spelling.does != "close":
             walk.pos -= len(spelling.literal)
-        if route.channel == REASONING:
-            walk.close_reasoning()
+        if route.channel == REASONING:  # a later message may be reasoning again
+            walk.close_reasoning(over=walk.only_reasoning)
         elif route.channel == CONTENT:
             walk.content.end()
         walk.frame()
-        walk.keep(len(spelling.literal))
-        return (HEADER if spelling.does == "open" else BETWEEN), following
+        if spelling.does != "open":
+            return BETWEEN, following
+        walk.keep()
+        return HEADER, following
 
 
 def _compile_once(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from .events import Event, ReasoningText
 from .evidence import Evidence
 from .format import OutputFormat
-from .machine import CONTENT_ONLY, HEADER, REASONING, UNDECIDED, Machine, Place
+from .machine import BETWEEN, BODY, CONTENT_ONLY, HEADER, REASONING, UNDECIDED, Machine, Place
 from .message import Message, MessageBuilder
 from .schema import Tools
 from .start import Prompt, Start, decode
@@ -160,7 +160,7 @@ class UnifiedParser:
     def reasoning_ended(self) -> bool:
         """Is reasoning over, or was there none, at this point of the stream?"""
         if self._walk is None:
-            return self._start.form.header is None and not self._may_reason(self._place)
+            return not self._may_reason(self._place)
         return self._walk.reasoning_over
 
     @property
@@ -201,7 +201,10 @@ class UnifiedParser:
     def _may_reason(self, place: Place) -> bool:
         if place.state == UNDECIDED:
             return self._start.reasons_by_default
-        return place.state == REASONING
+        header = self._start.form.header
+        if place.state == BODY and header is not None:
+            return header.classify(place.header, place.ending).channel == REASONING
+        return place.state in (REASONING, HEADER, BETWEEN)
 
     # The token level. These look at ids only and leave the stream alone.
 
@@ -225,7 +228,7 @@ class UnifiedParser:
         return self._compiled.level.find_end(delta_ids)
 
     def content_ids(self, ids: Sequence[int]) -> list[int]:
-        """The ids behind the end of reasoning; none while it is open."""
+        """The ids behind the end of reasoning; none while it is open, or where its end is no single token."""
         found = self._compiled.level.find_end(ids)
         if found is None:
             return [] if self._may_reason(self._place) else list(ids)
@@ -233,7 +236,7 @@ class UnifiedParser:
 
     def count_reasoning_tokens(self, ids: Sequence[int]) -> int:
         """How many of an output's ids are reasoning. Markers are not."""
-        if self._compiled.level.single and self._start.form.header is None:
+        if self._compiled.level.by_ids:
             return self._compiled.level.count(ids, reasoning=self._may_reason(self._place))
         walk = self._new_walk(self._options._replace(only_reasoning=False))
         total = 0

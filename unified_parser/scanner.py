@@ -143,6 +143,7 @@ class Scanner:
         "exact",
         "in_frame",
         "last",
+        "looks_back",
         "matched",
         "over",
         "pos",
@@ -155,6 +156,7 @@ class Scanner:
         self.last = "\n"  # the text before buffer[0], as much of it as a marker may look back at
         self.over = False
         self.in_frame = False  # waiting for framing that may follow a marker
+        self.looks_back = False  # some marker acts only behind certain text
         self.matched = 0  # the length of the last match, framing included
         self._kept: list[str] | None = None
         self._kept_from = 0
@@ -168,7 +170,8 @@ class Scanner:
             if self._kept is not None:
                 self._kept.append(self.buffer[self._kept_from : self.pos])
                 self._kept_from = 0
-            self.last = self._text_before(self.pos)
+            if self.looks_back:
+                self.last = self._text_before(self.pos)
         if self.pos < len(self.buffer):
             text = self.buffer[self.pos :] + text
         self.base += self.pos
@@ -250,7 +253,9 @@ class Scanner:
                     return spelling
                 self._sink(buffer, pos, match.end(), sink)
                 continue
-            yield from self.more()
+            if self.over:
+                raise EndOfOutput
+            yield
 
     def _is_cut_off(self, marks: Marks[T]) -> bool:
         """Is the rest of the text a marker that was cut off behind a token that is only a part of it?"""

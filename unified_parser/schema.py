@@ -411,6 +411,8 @@ class Parameters:
 
     def types(self, key: str) -> tuple[str, ...]:
         """The types that one parameter may have, in the order of ``TYPES``; () where nothing says so."""
+        if not self.root:
+            return ()
         if key not in self._types:
             self._types[key] = self.types_of(self.schema(key))
         return self._types[key]

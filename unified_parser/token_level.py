@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .format import OutputFormat
-from .scanner import Marks, Use
+from .format import Header, OutputFormat
 from .start import decode
-from .tokens import NO_TOKENS, SpecialTokens, Tokenizer
+from .tokens import SpecialTokens, Tokenizer
+
+#: How many ids before a step may belong to the header that it completes.
+_HEADER_WINDOW = 64
 
 
 class EndFound(NamedTuple):
@@ -27,23 +29,29 @@ class TokenLevel:
 
     def __init__(self, form: OutputFormat, tokens: SpecialTokens, tokenizer: Tokenizer | None) -> None:
         self._tokenizer = tokenizer
-        self._ends = Marks([], NO_TOKENS) if form.reasoning is None else _end_marks(form)
-        self._window = max((len(s.literal) for s in self._ends.spellings), default=0)
-        explicit, implicit = _enders(form)
-        self.single = bool(explicit) and all(text in tokens.id_of for text in explicit)
-        self.end_ids = frozenset(tokens.id_of[t] for t in explicit) if self.single else frozenset()
-        self.implicit_ids = frozenset(tokens.id_of[t] for t in implicit if t in tokens.id_of)
+        self._header = form.header
         reasoning = form.reasoning
-        self.open_ids = frozenset(
-            tokens.id_of[text]
-            for text in (reasoning.open.spellings if reasoning else ())
-            if text in tokens.id_of
-        )
+        explicit = reasoning.close.spellings if reasoning else ()
+        implicit = _implicit_ends(form)
+        single = bool(explicit) and all(text in tokens.id_of for text in explicit)
+        self.end_ids = frozenset(tokens.id_of[text] for text in explicit) if single else frozenset()
+        self.implicit_ids = frozenset(tokens.id_of[text] for text in implicit if text in tokens.id_of)
+        opens = reasoning.open.spellings if reasoning else ()
+        self.open_ids = frozenset(tokens.id_of[text] for text in opens if text in tokens.id_of)
         self.reopens = bool(reasoning and reasoning.reopens)
+        #: the ends that are no single tokens, and are looked for in the text
+        self._spelled = [text for text in implicit if text not in tokens.id_of]
+        self._spelled += () if single else explicit
+        self._window = max(map(len, self._spelled), default=0)
+
+    @property
+    def by_ids(self) -> bool:
+        """Do the ids alone say where reasoning is?"""
+        return bool(self.end_ids) and not self._spelled
 
     def find_end(self, ids: Sequence[int]) -> EndFound | None:
         """The first id of these that ends reasoning, where ends are single tokens."""
-        if not self.single:
+        if not self.end_ids:
             return None
         for offset, number in enumerate(ids):
             if number in self.end_ids:
@@ -54,18 +62,32 @@ class TokenLevel:
 
     def ends_in(self, ids: Sequence[int], delta: Sequence[int]) -> bool:
         """Does reasoning end inside ``delta``, the last of ``ids``? Looks back no further than a marker."""
-        if self.single:
-            return self.find_end(delta) is not None
-        if not self._window or not delta:
+        if not delta:
             return False
-        before = len(ids) - len(delta)
-        text = decode(self._tokenizer, ids[max(before - self._window, 0) :])
-        fresh = len(decode(self._tokenizer, delta))
-        old = max(len(text) - fresh, 0)
-        match = self._ends.by_text.search(text)
-        while match is not None and (match.lastindex is None or match.end() <= old):
-            match = self._ends.by_text.search(text, match.start() + 1)
-        return match is not None
+        if self._header is not None:
+            return self._leaves_in(self._header, ids, delta)
+        if self.find_end(delta) is not None:
+            return True
+        if not self._spelled:
+            return False
+        text, old = self._text(ids, delta, self._window)
+        return any(text.find(end, max(old - len(end) + 1, 0)) >= 0 for end in self._spelled)
+
+    def _leaves_in(self, header: Header, ids: Sequence[int], delta: Sequence[int]) -> bool:
+        """Is a header completed inside ``delta`` whose body is no reasoning?"""
+        text, old = self._text(ids, delta, _HEADER_WINDOW)
+        for ending in (literal for marker in header.ends for literal in marker.spellings):
+            at = text.find(ending, max(old - len(ending) + 1, 0))
+            if at >= 0:
+                before = text[:at].rpartition(header.open.text)[2]
+                return header.classify(before, ending).channel != "reasoning"
+        return False
+
+    def _text(self, ids: Sequence[int], delta: Sequence[int], window: int) -> tuple[str, int]:
+        """The text of the last ids, and where in it that of ``delta`` begins."""
+        first = max(len(ids) - len(delta) - window, 0)
+        text = decode(self._tokenizer, ids[first:])
+        return text, max(len(text) - len(decode(self._tokenizer, delta)), 0)
 
     def count(self, ids: Sequence[int], *, reasoning: bool) -> int:
         """How many of an output's ids are reasoning, markers excluded; ``reasoning``: it starts there."""
@@ -80,16 +102,10 @@ class TokenLevel:
         return total
 
 
-def _enders(form: OutputFormat) -> tuple[list[str], list[str]]:
-    """The literals that end reasoning: explicitly, and by being something else."""
+def _implicit_ends(form: OutputFormat) -> list[str]:
+    """The literals that end reasoning because they begin something else."""
     if form.reasoning is None:
-        return [], []
-    implicit = [t.open for t in form.tools if t.open and t.in_reasoning == "ends"]
-    implicit += [item.marker for item in form.content.drops if item.ends_reasoning]
-    return list(form.reasoning.close.spellings), [text for marker in implicit for text in marker.spellings]
-
-
-def _end_marks(form: OutputFormat) -> Marks[None]:
-    assert form.reasoning is not None
-    enders = [form.reasoning.close, *(t.open for t in form.tools if t.open and t.in_reasoning == "ends")]
-    return Marks([Use(marker, None) for marker in enders], NO_TOKENS)
+        return []
+    markers = [block.open for block in form.tools if block.open and block.in_reasoning == "ends"]
+    markers += [item.marker for item in form.content.drops if item.ends_reasoning]
+    return [text for marker in markers for text in marker.spellings]

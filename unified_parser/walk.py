@@ -36,6 +36,12 @@ Search: TypeAlias = Callable[[str], Any]
 CallEvent: TypeAlias = ToolCallStart | ToolCallArguments | ToolCallEnd
 Record: TypeAlias = Callable[[str, int, int], Event]
 
+#: Plain text needs no walk: until the search finds something it is an event of this kind, of the call with
+#: this index (none if negative), perhaps as the inside of a JSON string.
+Steady: TypeAlias = tuple[Search, Any, int, bool]
+#: Makes an event without the detour over its named arguments: the steady text is most of an output.
+_new: Any = tuple.__new__
+
 #: The state of text outside of all blocks.
 CONTENT = "content"
 
@@ -110,6 +116,11 @@ class Channel:
         if self._filter is not None and (rest := self._filter("", True)):
             self._emit(rest)
 
+    @property
+    def holds(self) -> bool:
+        """Is some text held back?"""
+        return bool(self._held)
+
     def trim(self) -> None:
         """Ends a wrapped text: white space held back at the end of a wrapped text is framing."""
         if self._strip:
@@ -162,6 +173,7 @@ class Walk(Scanner):
         "_program",
         "_steady",
         "_trace",
+        "around",
         "call",
         "calls",
         "content",
@@ -188,6 +200,7 @@ class Walk(Scanner):
         self.done = 0  # raw position up to which events account for the text
         self.call: OpenCall | None = None
         form = machine.format
+        self.looks_back = machine.looks_back
         make_filter = form.text_filter or _no_filter
         strip = form.reasoning.strip if form.reasoning else ""
         self.reasoning = Channel(self, ReasoningText, strip, make_filter())
@@ -205,7 +218,7 @@ class Walk(Scanner):
         self.only_reasoning = options.only_reasoning
         self._trace = options.trace
         self._atomic: list[CallEvent] | None = [] if options.atomic else None
-        self._steady: tuple[Search, Record] | None = None
+        self._steady: Steady | None = None
         self._flowed: deque[str] = deque(maxlen=LOOK_BACK)  # the last text that went past the scanner
         self._loose = False  # some text came without ids
         self._program: Steps[None] = program(self)
@@ -227,7 +240,10 @@ class Walk(Scanner):
             start = self.done
             self.done = end = start + len(text)
             self._flowed.append(text)
-            return [steady[1](text, start, end)]
+            _, kind, index, quoted = steady
+            if index < 0:
+                return [_new(kind, (text, start, end))]
+            return [_new(kind, (index, quote_inner(text) if quoted else text, start, end))]
         return self._go_on(text)
 
     def _take_ids(self, text: str, token_ids: Sequence[int]) -> str:
@@ -274,7 +290,8 @@ class Walk(Scanner):
             self.base = self.done
             self.pos = 0
             self.buffer = ""
-            self.last = (self.last + "".join(self._flowed))[-LOOK_BACK:]
+            if self.looks_back:
+                self.last = (self.last + "".join(self._flowed))[-LOOK_BACK:]
             self._flowed.clear()
 
     def finish(self, reason: str | None = None) -> list[Event]:
@@ -313,7 +330,7 @@ class Walk(Scanner):
         """Plain text goes straight to the channel until ``search`` finds something in a delta."""
         record = channel.steady()
         if record is not None and self.pos == len(self.buffer):
-            self._steady = search, record
+            self._steady = search, record, -1, False
 
     def let_arguments_flow(self, search: Search, *, quoted: bool = False) -> None:
         """The same for arguments: as they are, or ``quoted`` as the inside of a JSON string."""
@@ -321,11 +338,7 @@ class Walk(Scanner):
             return
         if self.done != self.position:
             return
-        index = self.call.index
-        if quoted:
-            self._steady = search, lambda text, s, e: ToolCallArguments(index, quote_inner(text), s, e)
-        else:
-            self._steady = search, lambda text, s, e: ToolCallArguments(index, text, s, e)
+        self._steady = search, ToolCallArguments, self.call.index, quoted
 
     def pass_on(self) -> Steps[None]:
         """Everything from here on is content as it is."""
@@ -334,7 +347,7 @@ class Walk(Scanner):
                 text = self.buffer[self.pos :]
                 self.pos = len(self.buffer)
                 self.write_raw(text)
-            self._steady = _NEVER, ContentText
+            self._steady = _NEVER, ContentText, -1, False
             yield from self.more()
 
     def write_raw(self, text: str) -> None:
@@ -415,17 +428,21 @@ class Walk(Scanner):
             self._atomic.append(event)
         self.done = end
 
-    def give_back(self) -> None:
-        """What was kept is no call: it is content as it was written."""
+    def give_back(self, channel: Channel | None = None) -> None:
+        """What was kept is no structure: it is text as it was written, of the content or another channel."""
         text = self.kept()
         if text:
-            self.content.write(text)
+            channel = channel or self.content
+            if not channel.holds:
+                self.frame(len(text))
+            channel.write(text)
 
     def discard(self) -> None:
         """The output ended in a call that was not announced: what was kept of it is no content."""
         text = self.kept()
-        self.frame(len(text))
         if text:
+            self.content.end()
+            self.frame(len(text))
             self.events.append(Discarded(text, self.done, self.position))
             self.done = self.position
 

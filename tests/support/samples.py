@@ -99,6 +99,6 @@ def _sample(line: str) -> Sample:
 
 @cache
 def load(directory: Path = CORPUS) -> tuple[Sample, ...]:
-    """All samples of a directory, in the order of the files' names and lines."""
+    """All samples of a directory and those below it, in the order of the files' names and lines."""
     files = sorted(directory.glob("*.jsonl"))
     return tuple(_sample(line) for file in files for line in file.read_text("utf-8").splitlines() if line)

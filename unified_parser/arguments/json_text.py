@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from ..scanner import Sink, Steps
+from ..scanner import EndOfOutput, Sink, Steps
 from ..schema import literal_to_json
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ class Malformed(Exception):
     """Raised inside the reading generators where the text is not of the format."""
 
 
-_SPACE = re.compile(r"[ \t\r\n]*")
+#: White space, then a number or literal, or another character.
+_STEP = re.compile(r'[ \t\r\n]*(?:([^ \t\r\n,:\[\]{}"]+)|([,:\[\]{}"]))?')
 _STRING = re.compile(
     r'[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*',
 )
@@ -52,7 +53,7 @@ def pass_value(walk: Walk, sink: Sink, *, flows: bool = False) -> Steps[str]:
     what came before it having been passed on.
     """
     closers: list[str] = []
-    scalar: list[str] = []
+    scalar: list[str] = []  # a number or literal that may go on
     expect = "value"
     first = ""
     buffer, start = walk.buffer, walk.pos
@@ -60,7 +61,7 @@ def pass_value(walk: Walk, sink: Sink, *, flows: bool = False) -> Steps[str]:
     while True:
         if pos == len(buffer):  # pass on what is there, wait for more
             if scalar and walk.over and not closers:
-                pos = _end_scalar(walk, scalar, sink, pos)
+                _end_scalar(walk, scalar, sink, pos)
                 return first
             if start < pos and not scalar:
                 walk.pos = pos
@@ -68,13 +69,13 @@ def pass_value(walk: Walk, sink: Sink, *, flows: bool = False) -> Steps[str]:
             walk.pos = pos
             if flows and expect in _AFTER_STRING:
                 walk.let_arguments_flow(_STRING_STOP.search)
-            yield from walk.more()
+            if walk.over:
+                raise EndOfOutput
+            yield
             buffer, start = walk.buffer, walk.pos
             pos = start
         elif expect in _AFTER_STRING:
-            match = _STRING.match(buffer, pos)
-            assert match is not None
-            pos = match.end()
+            pos = _STRING.match(buffer, pos).end()  # type: ignore[union-attr]  # it matches nothing, too
             if pos == len(buffer):
                 continue
             char = buffer[pos]
@@ -85,7 +86,6 @@ def pass_value(walk: Walk, sink: Sink, *, flows: bool = False) -> Steps[str]:
                     break
             elif char == "\\":
                 _pass(walk, buffer, start, pos, sink)
-                start = pos
                 if not _ESCAPE_PART.match(buffer, pos):
                     raise Malformed
                 yield from walk.more()
@@ -96,34 +96,42 @@ def pass_value(walk: Walk, sink: Sink, *, flows: bool = False) -> Steps[str]:
                 pos += 1
                 walk.pos = start = pos
                 sink(json.dumps(char)[1:-1])
+        elif scalar:
+            rest = _SCALAR.match(buffer, pos)
+            if rest is not None:
+                scalar.append(rest[0])
+                start = pos = rest.end()
+                continue
+            _end_scalar(walk, scalar, sink, pos)
+            start = pos
+            if not closers:
+                return first
         else:
-            match = _SPACE.match(buffer, pos)
-            if match is not None and match.end() > pos and not scalar:
-                pos = match.end()
-                continue
-            char = buffer[pos]
-            more = _SCALAR.match(buffer, pos) if expect in ("value", "first item") or scalar else None
-            if more is not None:
-                if not scalar:
-                    _pass(walk, buffer, start, pos, sink)
-                first = first or char
-                scalar.append(more[0])
-                start = pos = more.end()
+            step = _STEP.match(buffer, pos)
+            assert step is not None
+            char = step[2]
+            if char is None:
+                if step[1] is None:  # white space
+                    pos = step.end()
+                    continue
+                if expect not in ("value", "first item"):
+                    _pass(walk, buffer, start, step.start(1), sink)
+                    raise Malformed
+                first = first or step[1][0]
+                pos = step.end()
                 expect = "after"
-                continue
-            if scalar:
-                walk.pos = pos
-                _end_scalar(walk, scalar, sink, pos)
+                if closers and pos < len(buffer) and _SCALAR_VALUE.fullmatch(step[1]):
+                    continue  # it is over
+                _pass(walk, buffer, start, step.start(1), sink)
+                scalar.append(step[1])
                 start = pos
-                if not closers:
-                    return first
                 continue
             after = EXPECT[expect].get(char)
             if after is None or (after == "-" and char != closers[-1]):
-                _pass(walk, buffer, start, pos, sink)
+                _pass(walk, buffer, start, step.start(2), sink)
                 raise Malformed
             first = first or char
-            pos += 1
+            pos = step.end()
             if after == "-":
                 closers.pop()
                 expect = "after"
@@ -146,7 +154,7 @@ def _pass(walk: Walk, buffer: str, start: int, pos: int, sink: Sink) -> None:
         sink(buffer[start:pos])
 
 
-def _end_scalar(walk: Walk, scalar: list[str], sink: Sink, pos: int) -> int:
+def _end_scalar(walk: Walk, scalar: list[str], sink: Sink, pos: int) -> None:
     """A number or literal is over: passes it on, raises Malformed where it is none."""
     walk.pos = pos
     text = "".join(scalar)
@@ -154,7 +162,6 @@ def _end_scalar(walk: Walk, scalar: list[str], sink: Sink, pos: int) -> int:
     sink(text)
     if not _SCALAR_VALUE.fullmatch(text):
         raise Malformed
-    return pos
 
 
 def read_value(walk: Walk) -> Steps[str]:

@@ -15,13 +15,26 @@ from .base import CallReader, CallSyntax, Surroundings
 
 
 class Block:
-    """A tools block compiled: reads its calls from behind its opener to its end."""
+    """A tools block compiled: reads its calls from behind its opener to its end.
 
-    def __init__(self, tools: Tools, tokens: SpecialTokens, leaves: tuple[Marker, ...] = ()) -> None:
+    ``leaves``: markers before which the block is over. ``outer``: those that end what the block stands in,
+    and so its calls, too.
+    """
+
+    def __init__(
+        self,
+        tools: Tools,
+        tokens: SpecialTokens,
+        leaves: tuple[Marker, ...] = (),
+        outer: tuple[Marker, ...] = (),
+    ) -> None:
         self.tools = tools
         begins = tuple(marker for call in tools.calls for marker in call.begins)
         self.ends = (tools.close,) if tools.close else ()
-        around = Surroundings(self.ends, begins or ((tools.open,) if tools.open else ()))
+        strays = tuple(marker for call in tools.calls for marker in call.strays())
+        #: what closes the block, or its call where it has no close of its own
+        self.closers = self.ends or strays
+        around = Surroundings(self.ends + outer, begins or ((tools.open,) if tools.open else ()))
         self.readers: dict[CallSyntax, CallReader] = {
             call: call.compile(tokens, around) for call in tools.calls
         }
@@ -29,8 +42,8 @@ class Block:
         uses += [Use(marker, "close") for marker in self.ends]
         if tools.open:
             uses.append(Use(tools.open, "again"))
-        uses += [Use(marker, "leave") for marker in leaves]  # a reasoning block: the close is missing
-        uses += [Use(m, "stray") for call in tools.calls for m in call.strays()]
+        uses += [Use(marker, "leave") for marker in leaves + outer]  # a reasoning block: the close is missing
+        uses += [Use(marker, "stray") for marker in strays]
         self.inside = Marks(distinct(uses), tokens)
         self.beyond = Marks(distinct([u for u in uses if u.does != "stray"]), tokens)
         #: the block is nothing but text that looks like a call: what breaks one off is content again
@@ -76,25 +89,25 @@ class Block:
                     return syntax or _reject()
                 walk.kept()
                 walk.frame()
-                spelling = yield from walk.read_until(self.inside, walk.content.write)
-                walk.content.end()
+                spelling = yield from walk.read_until(self.inside, walk.around.write)
+                walk.around.end()
                 walk.keep(walk.matched)
             if isinstance(spelling.does, CallSyntax):
                 return spelling.does
             if spelling.does == "leave":
                 walk.kept()
                 walk.pos -= walk.matched
-                walk.content.end()
+                walk.around.end()
                 return None
             if spelling.does == "close":
                 walk.kept()
                 yield from self._leave(walk)
                 return None
-            if not first or spelling.does == "stray":
+            if not first:
                 walk.frame()
 
     def _leave(self, walk: Walk) -> Steps[None]:
-        walk.content.end()
+        walk.around.end()
         walk.frame()
         if self.tools.close:
             yield from walk.skip_frame(self.tools.close.after)
@@ -103,10 +116,12 @@ class Block:
     def _pass_rest(self, walk: Walk) -> Steps[None]:
         """What follows is not of the format: passes it on up to the next marker of the block, left unread.
 
-        It is arguments as received while a call is open, and content behind a closed one.
+        It is arguments as received while a call is open, and text behind a closed one.
         """
+        if walk.call is None and not walk.content.holds:
+            walk.frame()
         try:
-            yield from walk.read_until(self.beyond, walk.argument if walk.call else walk.content.write)
+            yield from walk.read_until(self.beyond, walk.argument if walk.call else walk.around.write)
         finally:
             if walk.call is not None:
                 walk.end_call(complete=False)
@@ -151,7 +166,8 @@ class Wrapped(CallSyntax):
         return (self.close,)
 
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
-        block = Block(Tools(open=self.open, close=self.close, calls=self.calls), tokens)
+        tools = Tools(open=self.open, close=self.close, calls=self.calls)
+        block = Block(tools, tokens, outer=around.ends)
         opener: Marks[None] = Marks([Use(self.open, None)], tokens)
 
         def read(walk: Walk) -> Steps[None]:

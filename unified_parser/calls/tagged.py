@@ -11,7 +11,7 @@ from typing import Literal
 from ..arguments.json_text import Malformed, drop, is_object
 from ..format import Marker
 from ..scanner import EndOfOutput, Marks, Spelling, Steps, Use
-from ..schema import Parameters, quote, quote_inner, to_json
+from ..schema import Parameters, Tools, quote, quote_inner, to_json
 from ..tokens import SpecialTokens
 from ..walk import Walk
 from .base import CallReader, CallSyntax, Surroundings
@@ -31,6 +31,11 @@ ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string")
 def schema_types(types: tuple[str, ...], attributes: Attributes) -> tuple[str, ...]:
     """The schema alone decides; what it does not declare is a string."""
     return types or ("string",)
+
+
+def guessed_types(types: tuple[str, ...], attributes: Attributes) -> tuple[str, ...]:
+    """Only strings are written as text: a value that the schema does not declare is what it reads as."""
+    return types or ANY_TYPE
 
 
 def read_attributes(text: str) -> dict[str, str]:
@@ -79,8 +84,9 @@ class TaggedCall(CallSyntax):
     ``begin``: None if the name begins with the block. ``name_end``: what ends the name and is read; unless
     ``name_is_closed``, the first parameter or the call's end may end it too. ``name_attribute``: the text of
     the name is a tag's attributes, and this one is the name. ``named_by_header``: the block's header has said
-    the name. ``end``: None if the call ends with its block; ``ends_output``: the block's end may be a stop
-    token, so the output's end between parameters ends the call as well, unless the output was cut.
+    the name. ``resolve``: the tool's name, from the name as written and the request's tools.
+    ``end``: None if the call ends with its block; ``ends_output``: the block's end may be a stop token, so
+    the output's end between parameters ends the call as well, unless the output was cut.
     ``json_body``: the arguments may also be a JSON object; ``json_tag``: the pair of markers around it.
     ``unwrap``: the only parameter, if it has this key, is an object and is not declared, is the arguments.
     """
@@ -92,6 +98,7 @@ class TaggedCall(CallSyntax):
     name_is_closed: bool = True
     name_attribute: str = ""
     named_by_header: bool = False
+    resolve: Callable[[str, Tools], str] | None = None
     ends_output: bool = False
     json_body: bool = False
     json_tag: tuple[Marker, Marker] | None = None
@@ -190,6 +197,8 @@ class _Reader:
         name = _attribute(text, attribute)[0] if attribute else text
         if not _NAME.fullmatch(name):
             raise Malformed
+        if self.call.resolve:
+            name = self.call.resolve(name, walk.tools)
         return name, closed or spelling.does == "end"
 
     def _next(self, walk: Walk, arguments: _Arguments) -> Steps[str]:

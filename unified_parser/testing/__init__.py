@@ -37,7 +37,7 @@ from .invariants import (
     check_whole_is_streamed,
 )
 from .outputs import TOOLS, Output, jumble, literals, mutate, why_unwritable, write_output
-from .run import Delta, Run, stream
+from .run import Delta, ParserClass, Run, stream
 from .tokenizer import CharacterTokenizer, characters, cut, group
 from .work import check_linear, work
 from .writers import Call, Unwritable, holds_many, write_calls
@@ -49,6 +49,7 @@ __all__ = [
     "CharacterTokenizer",
     "Delta",
     "Output",
+    "ParserClass",
     "Run",
     "Unwritable",
     "characters",

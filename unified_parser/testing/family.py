@@ -25,18 +25,11 @@ from .outputs import jumble, mutate, why_unwritable, write_output
 from .run import Delta, ParserClass, stream
 from .tokenizer import CharacterTokenizer, characters, cut, group
 
-#: The invariants of any one run.
-INVARIANTS = (
-    check_order,
-    check_accounting,
-    check_nothing_is_lost,
-    check_latency,
-    check_whole_is_streamed,
-    check_arguments,
-    check_atomic,
-    check_finish,
-    check_empty_deltas,
-)
+#: What is judged from the events of a run alone.
+OF_ONE_RUN = (check_order, check_accounting, check_nothing_is_lost, check_latency, check_arguments)
+#: What takes further runs of the same output.
+OF_MORE_RUNS = (check_whole_is_streamed, check_atomic, check_finish, check_empty_deltas)
+INVARIANTS = OF_ONE_RUN + OF_MORE_RUNS
 
 
 def check_output(parser_class: ParserClass, text: str, rng: Random, **options: Any) -> None:
@@ -47,7 +40,8 @@ def check_output(parser_class: ParserClass, text: str, rng: Random, **options: A
 
 def check_text(parser_class: ParserClass, text: str, rng: Random, **options: Any) -> None:
     """Every invariant on one output by its text alone."""
-    _check_partitions(parser_class, [characters(text), cut(text, rng), [(text, ())]], options)
+    partitions: list[list[Delta]] = [characters(text), cut(text, rng), [(text, ())]]
+    _check_partitions(parser_class, partitions, rng, options)
 
 
 def check_ids(parser_class: ParserClass, text: str, rng: Random, **options: Any) -> None:
@@ -55,7 +49,7 @@ def check_ids(parser_class: ParserClass, text: str, rng: Random, **options: Any)
     tokenizer = tokenizer_for(parser_class)
     ids = tokenizer.encode(text, rng)
     partitions = [group(ids, tokenizer, rng, most) for most in (1, 5)] + [[(text, ids)]]
-    _check_partitions(parser_class, partitions, {**options, "tokenizer": tokenizer})
+    _check_partitions(parser_class, partitions, rng, {**options, "tokenizer": tokenizer})
 
 
 def check_reasoning_end(parser_class: ParserClass, text: str, rng: Random, **options: Any) -> None:
@@ -67,13 +61,15 @@ def check_reasoning_end(parser_class: ParserClass, text: str, rng: Random, **opt
 
 
 def _check_partitions(
-    parser_class: ParserClass, partitions: Sequence[Sequence[Delta]], options: dict[str, Any]
+    parser_class: ParserClass, partitions: Sequence[Sequence[Delta]], rng: Random, options: dict[str, Any]
 ) -> None:
     runs = [stream(parser_class, deltas, **options) for deltas in partitions]
     for run in runs:
-        for check in INVARIANTS:
+        for check in OF_ONE_RUN:
             check(run)
     check_chunks(*runs)
+    for check in OF_MORE_RUNS:
+        check(rng.choice(runs))
 
 
 def tokenizer_for(parser_class: ParserClass) -> CharacterTokenizer:

@@ -67,6 +67,8 @@ class _Place:
     done: int = 0
     reasoning: bool = False
     block: bool = False  # in a tools block: what is held there is not known
+    body: bool = False  # a header is complete: what follows is its body
+    skipping: str = ""  # where a dropped text stands whose end has not come
     string: OpenString = field(default_factory=OpenString)
 
     def __post_init__(self) -> None:
@@ -83,7 +85,9 @@ class _Place:
                 self._enter("content", reasoning=False)
             case ReasoningText():
                 self.where, self.blank, self.block = "reasoning", False, False
-            case ContentText() if not self.block:
+            case ContentText() if not self.block and not self.form.header:
+                self.where, self.blank = "content", False
+            case ContentText() if self.body:
                 self.where, self.blank = "content", False
             case ToolCallStart():
                 self.where, self.string = "call", OpenString()
@@ -93,6 +97,9 @@ class _Place:
                 self.where, self.block = "", any(block.close for block in self.form.tools)
             case Framing():
                 self._framed(raw[event.start : event.end])
+        if self.form.header and event.end > event.start and not isinstance(event, ContentText | ReasoningText):
+            ends = tuple(spelling for marker in self.form.header.ends for spelling in marker.spellings)
+            self.body = raw.endswith(ends, event.start, event.end)
 
     def _enter(self, where: str, *, reasoning: bool) -> None:
         self.where, self.blank, self.block, self.reasoning = where, True, False, reasoning
@@ -102,6 +109,12 @@ class _Place:
     def _framed(self, text: str) -> None:
         if self.form.header:
             self.where = ""
+            return
+        if self.skipping:
+            self.where, self.skipping = self.skipping, ""
+        skips = tuple(s for drop in self.form.content.drops if drop.until for s in drop.marker.spellings)
+        if text.endswith(skips):
+            self.where, self.skipping = "", self.where
             return
         opens = [s for block in self.form.tools if block.open for s in block.open.spellings]
         closes = [s for block in self.form.tools if block.close for s in block.close.spellings]

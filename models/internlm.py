@@ -1,0 +1,46 @@
+"""InternLM (Shanghai AI Lab): actions, which open with two tokens; Intern-S1 thinks and may act within."""
+
+from unified_parser.calls.block import Wrapped
+from unified_parser.calls.json_calls import JsonObject
+from unified_parser.format import Marker, OutputFormat, Start, Tools, replace
+from unified_parser.models.qwen3 import CHAT_ML, THINK
+from unified_parser.parser import UnifiedParser
+
+INTERNLM = OutputFormat(
+    tools=(
+        Tools(
+            open=Marker("<|action_start|>"),
+            # The kind of the action, with or without a space before it: both are spellings of the same ids.
+            calls=(
+                Wrapped(
+                    Marker("<|plugin|>"),
+                    Marker("<|action_end|>"),
+                    (JsonObject(arguments=("parameters", "arguments")),),
+                ),
+            ),
+        ),
+    ),
+    start=Start(boundaries=("<|im_start|>", "<|im_end|>")),
+)
+INTERN_S1 = replace(
+    INTERNLM,
+    reasoning=THINK,
+    tools=(replace(INTERNLM.tools[0], in_reasoning="nests"),),
+    start=CHAT_ML,
+)
+
+
+class InternLMParser(UnifiedParser):
+    """InternLM 2 and 2.5 chat."""
+
+    names = ("internlm",)
+    models = ("internlm/internlm2-chat-*", "internlm/internlm2_5-*-chat")
+    format = INTERNLM
+
+
+class InternS1Parser(UnifiedParser):
+    """Intern-S1."""
+
+    names = ("interns1",)
+    models = ("internlm/Intern-S1", "internlm/Intern-S1-mini")
+    format = INTERN_S1

@@ -1,0 +1,52 @@
+"""The property tests run over every registered family, whatever it is called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.samples import Sample, load
+
+from unified_parser import families, get_parser_class
+from unified_parser.testing import ParserClass, why_unwritable
+
+CLASSES = [family.parser_class for family in families()]
+
+
+class Recorded:
+    """The samples of one family as (output, options of its parser class)."""
+
+    def __init__(self, parser_class: ParserClass) -> None:
+        self.parser_class = parser_class
+        self.outputs = [(sample.raw, _options(sample)) for sample in load() if _class_of(sample) is parser_class]
+
+
+def _class_of(sample: Sample) -> ParserClass:
+    return get_parser_class(sample.parser_name, sample.partner)
+
+
+def _options(sample: Sample) -> dict[str, Any]:
+    return {
+        "tools": sample.tools,
+        "thinking": sample.thinking,
+        "chat_template_kwargs": sample.chat_template_kwargs,
+        "prompt_text": sample.prompt_tail or None,
+    }
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Arguments: ``parser_class``, every family; ``written``, those whose outputs the kit can write;
+    ``recorded``, those that have samples."""
+    known = [Recorded(parser_class) for parser_class in CLASSES]
+    values: dict[str, list[Any]] = {
+        "parser_class": CLASSES,
+        "written": [parser_class for parser_class in CLASSES if not why_unwritable(parser_class)],
+        "recorded": [record for record in known if record.outputs],
+    }
+    for name in values.keys() & set(metafunc.fixturenames):
+        metafunc.parametrize(name, [pytest.param(value, id=_name(value)) for value in values[name]])
+
+
+def _name(value: Any) -> str:
+    parser_class: ParserClass = getattr(value, "parser_class", value)
+    return parser_class.names[0]
