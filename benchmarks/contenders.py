@@ -42,28 +42,27 @@ def compose(pairs: Sequence[Pair]) -> dict[str, Composed]:
 
     register()
     return {
-        pair.name: Composed(own, _plainly_composed(pair) if pair.tool in _OWN_COMPOSITION else _required(pair))
-        for pair, own in zip(pairs, before, strict=True)
+        pair.name: Composed(own, _composed_with_ours(pair)) for pair, own in zip(pairs, before, strict=True)
     }
 
 
 def _composed(pair: Pair) -> type[Any] | None:
     names = {"reasoning_parser_name": pair.reasoning, "tool_parser_name": pair.tool}
+    composed: type[Any] | None
     try:
-        return ParserManager.get_parser(**names, enable_auto_tools=True)
+        composed = ParserManager.get_parser(**names, enable_auto_tools=True)
     except (TypeError, ImportError):  # vLLM has no parser of that name, or not what it needs
-        return None
-
-
-def _required(pair: Pair) -> type[Any]:
-    composed = _composed(pair)
-    assert composed is not None, f"{pair.name} is not registered"
+        composed = None
     return composed
 
 
-def _plainly_composed(pair: Pair) -> type[Any]:
+def _composed_with_ours(pair: Pair) -> type[Any]:
     from unified_parser.adapters.vllm import make_adapters
 
+    if pair.tool not in _OWN_COMPOSITION:
+        composed = _composed(pair)
+        assert composed is not None, f"{pair.name} is not registered"
+        return composed
     halves = {
         "reasoning_parser_cls": pair.reasoning and make_adapters(get_parser_class(pair.reasoning))[0],
         "tool_parser_cls": make_adapters(get_parser_class(pair.tool))[1],
@@ -83,9 +82,7 @@ def composition(parser_class: type[Any], pair: Pair, stream: Stream, tokenizer: 
     prompt = tokenizer.encode(pair.prompt)
 
     def make() -> Step:
-        parse = parser_class(
-            tokenizer, request.tools, chat_template_kwargs=pair.template_kwargs
-        ).parse_delta
+        parse = parser_class(tokenizer, request.tools, chat_template_kwargs=pair.template_kwargs).parse_delta
         return lambda text, ids, last: parse(text, ids, request, prompt, finished=last)
 
     return make
@@ -159,8 +156,9 @@ def reads_as(messages: Sequence[Any], output: Output) -> bool:
         names, arguments = calls.setdefault(part.index, ([], []))
         names.append(part.function.name or "" if part.function else "")
         arguments.append(part.function.arguments or "" if part.function else "")
+    read: list[tuple[str, Any]]
     try:
-        read: list[tuple[str, Any]] = [("".join(names), json.loads("".join(parts))) for names, parts in calls.values()]
+        read = [("".join(names), json.loads("".join(parts))) for names, parts in calls.values()]
     except ValueError:
         return False
     return (

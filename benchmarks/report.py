@@ -15,8 +15,8 @@ class Result:
     """One contender over one stream.
 
     ``best`` and ``median`` are CPU seconds of the whole stream, None where every run failed. ``over``: it was
-    given up at the time limit, with ``done`` of the stream read. ``reads``: do its messages say what the output
-    says (None: not known)?
+    given up at the time limit, with ``done`` of the stream read. ``reads``: do its messages say what the
+    output says (None: not known)?
     """
 
     pair: str
@@ -110,7 +110,8 @@ LEGEND = (
 def _cost(result: Result) -> str:
     if result.per_token is None:
         return "-"
-    return (">" if result.over else "") + _number(result.per_token, 1) + ("*" if result.reads is False else "")
+    misread = "*" if result.reads is False else ""
+    return (">" if result.over else "") + _number(result.per_token, 1) + misread
 
 
 def _ratio(row: Row, over: str, under: str) -> str:

@@ -96,9 +96,7 @@ def dsml(block: str) -> Callable[[Sequence[Call]], str]:
 
 def xml_calls(calls: Sequence[Call]) -> str:
     def write(call: Call) -> str:
-        inner = "".join(
-            f"<parameter={key}>\n{bare(value)}\n</parameter>\n" for key, value in call.arguments
-        )
+        inner = "".join(f"<parameter={key}>\n{bare(value)}\n</parameter>\n" for key, value in call.arguments)
         return f"<tool_call>\n<function={call.name}>\n{inner}</function>\n</tool_call>"
 
     return "\n".join(map(write, calls))
@@ -204,9 +202,7 @@ PAIRS: tuple[Pair, ...] = (
         deepseek_section("{}<｜tool▁sep｜>", "", ""),
         template_kwargs=_ON,
     ),
-    Pair(
-        "deepseek_v3", "deepseek_v32", _DEEPSEEK, "{}</think>", dsml("function_calls"), template_kwargs=_ON
-    ),
+    Pair("deepseek_v3", "deepseek_v32", _DEEPSEEK, "{}</think>", dsml("function_calls"), template_kwargs=_ON),
     Pair("deepseek_v4", "deepseek_v4", _DEEPSEEK, "{}</think>", dsml("tool_calls"), template_kwargs=_ON),
     Pair("glm45", "glm45", "<|assistant|>", "\n<think>{}</think>\n", key_value_tags("\n")),
     Pair("glm47", "glm47", "<|assistant|><think>", "{}</think>", key_value_tags("")),
@@ -311,9 +307,7 @@ SHAPES: dict[str, Callable[[int, Sequence[str]], Output]] = {
 def tools(output: Output) -> list[dict[str, Any]]:
     """A tool that declares the arguments of the calls."""
     kinds = {str: "string", int: "integer", float: "number", list: "array", dict: "object"}
-    properties = {
-        key: {"type": kinds[type(value)]} for call in output.calls for key, value in call.arguments
-    }
+    properties = {key: {"type": kinds[type(value)]} for call in output.calls for key, value in call.arguments}
     schema = {"type": "object", "properties": properties or {"text": {"type": "string"}}}
     return [{"type": "function", "function": {"name": "work", "parameters": schema}}]
 

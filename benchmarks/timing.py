@@ -66,7 +66,7 @@ def take_turns(
     One that is over the limit, or fails, is not run again.
     """
     timings = {name: Timing() for name in makers}
-    gc.freeze()  # what is there already is no concern of the collector, whose runs would take longer than ours
+    gc.freeze()  # what is there already would make every run of the collector a long one
     for _ in range(repeats):
         for name, make in makers.items():
             timing = timings[name]

@@ -62,7 +62,7 @@ class BenchTokenizer:
 
 
 def tokenizer_for(markers: Iterable[str], prefer: str) -> BenchTokenizer:
-    """A tokenizer with these special tokens; of a folder's real ones the one whose name ``prefer`` begins with."""
+    """A tokenizer with these special tokens; of real ones the one whose family ``prefer`` begins with."""
     folder = os.environ.get(VARIABLE)
     if not folder:
         from support.tokenizers import tokenizer_for as small

@@ -125,7 +125,7 @@ V41 = replace(V4, tools=dsml_tools((" calls",), space=" "))
 class DeepSeekR1Parser(UnifiedParser):
     """DeepSeek-R1: always thinks; calls as V3 writes them."""
 
-    names = ("deepseek_r1",)
+    names = ("deepseek_r1", "deepseek-r1")
     models = ("deepseek-ai/DeepSeek-R1*",)
     format = R1
 
@@ -133,7 +133,7 @@ class DeepSeekR1Parser(UnifiedParser):
 class DeepSeekV3Parser(UnifiedParser):
     """DeepSeek-V3: arguments in a JSON fence."""
 
-    names = ("deepseek_v3",)
+    names = ("deepseek_v3", "deepseek-v3", "deepseekv3")
     models = ("deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-V3-0324")
     format = V3
 
@@ -141,7 +141,7 @@ class DeepSeekV3Parser(UnifiedParser):
 class DeepSeekV31Parser(UnifiedParser):
     """DeepSeek-V3.1: name, separator, arguments."""
 
-    names = ("deepseek_v31",)
+    names = ("deepseek_v31", "deepseekv31")
     models = ("deepseek-ai/DeepSeek-V3.1*", "deepseek-ai/DeepSeek-V3.2-Exp")
     format = V31
 
@@ -149,7 +149,7 @@ class DeepSeekV31Parser(UnifiedParser):
 class DeepSeekV32Parser(UnifiedParser):
     """DeepSeek-V3.2: DSML."""
 
-    names = ("deepseek_v32",)
+    names = ("deepseek_v32", "deepseekv32")
     models = ("deepseek-ai/DeepSeek-V3.2",)
     format = V32
 
@@ -157,7 +157,7 @@ class DeepSeekV32Parser(UnifiedParser):
 class DeepSeekV4Parser(UnifiedParser):
     """DeepSeek-V4: DSML with another wrapper, interleaved thinking."""
 
-    names = ("deepseek_v4",)
+    names = ("deepseek_v4", "deepseek-v4", "deepseekv4")
     models = ("deepseek-ai/DeepSeek-V4-*",)
     format = V4
 
@@ -165,7 +165,7 @@ class DeepSeekV4Parser(UnifiedParser):
 class DeepSeekV41Parser(UnifiedParser):
     """DeepSeek-V4.1: every DSML tag name has a blank before it."""
 
-    names = ("deepseek_v41",)
+    names = ("deepseek_v41", "deepseek-v41", "deepseekv41")
     models = ("deepseek-ai/DeepSeek-V4.1-*",)
     format = V41
 

@@ -51,7 +51,7 @@ GLM45 = replace(
 class Glm45Parser(UnifiedParser):
     """GLM-4.5 and 4.6."""
 
-    names = ("glm45",)
+    names = ("glm45", "glm")
     models = ("zai-org/GLM-4.5", "zai-org/GLM-4.5-Air", "zai-org/GLM-4.6")
     format = GLM45
 

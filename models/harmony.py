@@ -27,7 +27,7 @@ def classify(header: str, ending: str) -> Route:
 class HarmonyParser(UnifiedParser):
     """gpt-oss."""
 
-    names = ("openai_gptoss", "openai", "gpt_oss")
+    names = ("openai_gptoss", "openai", "gpt_oss", "gpt-oss")
     models = ("openai/gpt-oss-20b", "openai/gpt-oss-120b", "openai/gpt-oss-safeguard-*")
     format = OutputFormat(
         header=Header(

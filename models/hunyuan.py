@@ -98,7 +98,7 @@ class HunyuanA13BParser(UnifiedParser):
 class Hy3Parser(UnifiedParser):
     """Hy3."""
 
-    names = ("hy_v3",)
+    names = ("hy_v3", "hunyuan")
     models = ("tencent/Hy3", "tencent/Hy3-preview")
     format = hy3(RELEASE_SUFFIX)
 

@@ -1,23 +1,18 @@
 """InternLM (Shanghai AI Lab): actions, which open with two tokens; Intern-S1 thinks and may act within."""
 
-from unified_parser.calls.block import Wrapped
 from unified_parser.calls.json_calls import JsonObject
 from unified_parser.format import Marker, OutputFormat, Start, Tools, replace
 from unified_parser.models.qwen3 import CHAT_ML, THINK
 from unified_parser.parser import UnifiedParser
 
+#: The action's kind and the call's first brace; what stands between them depends on template and detokenizer.
+PLUGIN = Marker("<|plugin|>\n{", ("<|plugin|>{", "<|plugin|> {", "<|plugin|> \n{"), token="<|plugin|>")
 INTERNLM = OutputFormat(
     tools=(
         Tools(
             open=Marker("<|action_start|>"),
-            # The kind of the action, with or without a space before it: both are spellings of the same ids.
-            calls=(
-                Wrapped(
-                    Marker("<|plugin|>"),
-                    Marker("<|action_end|>"),
-                    (JsonObject(arguments=("parameters", "arguments")),),
-                ),
-            ),
+            close=Marker("<|action_end|>"),
+            calls=(JsonObject(arguments=("parameters", "arguments"), begin=PLUGIN),),
         ),
     ),
     start=Start(boundaries=("<|im_start|>", "<|im_end|>")),

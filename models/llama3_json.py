@@ -16,7 +16,7 @@ CALL = JsonObject(
 class LlamaJsonParser(UnifiedParser):
     """Llama 3.1 to 3.3 and Llama 4 Instruct; thinking only in distilled models, with bare tags."""
 
-    names = ("llama3_json", "llama4_json")
+    names = ("llama3_json", "llama4_json", "llama3")
     models = ("meta-llama/Llama-3.*-Instruct", "meta-llama/Llama-4-*-Instruct")
     format = OutputFormat(
         reasoning=Reasoning(Marker("<think>", after=("\n",)), Marker("</think>")),

@@ -26,4 +26,8 @@ class NemotronV3Parser(UnifiedParser):
                 close=Marker("</tool_call>", after=("\n",)),
             ),
         ),
+        start=replace(
+            XML.start,
+            content_required={"enable_thinking": (False,), "force_nonempty_content": (True,)},
+        ),
     )

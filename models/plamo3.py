@@ -47,9 +47,7 @@ class Plamo3Parser(UnifiedParser):
     format = OutputFormat(
         reasoning=Reasoning(opening(begin("think")), closing(end("think")), reopens=True),
         tools=(
-            Tools(
-                open=opening(begin("tool_requests")), close=closing(end("tool_requests")), calls=(CALL,)
-            ),
+            Tools(open=opening(begin("tool_requests")), close=closing(end("tool_requests")), calls=(CALL,)),
         ),
         content=Content(drops=(Drop(Marker(END_OF_TURN), in_reasoning=True, ends_output=True),)),
         start=Start(boundaries=(END_OF_TURN,), toggles={"enable_thinking": (False,)}),

@@ -69,7 +69,7 @@ HERMES = replace(
 class Qwen3Parser(UnifiedParser):
     """Qwen3, Qwen3-Coder, Qwen3.5 and later: calls as XML (JSON is read too)."""
 
-    names = ("qwen3", "qwen3_coder", "qwen3_xml")
+    names = ("qwen3", "qwen3_coder", "qwen3_xml", "qwen3-thinking", "nanbeige")
     models = ("Qwen/Qwen3-*", "Qwen/Qwen3-Coder-*", "Qwen/Qwen3.5-*")
     format = XML
 
@@ -77,7 +77,7 @@ class Qwen3Parser(UnifiedParser):
 class Qwen3JsonParser(UnifiedParser):
     """Qwen3 with the template of Qwen2.5: calls as JSON."""
 
-    names = ("qwen3_json",)
+    names = ("qwen3_json", "qwen", "qwen25")
     models = ("Qwen/Qwen2.5-*", "Qwen/QwQ-32B", "Qwen/Qwen3-*-2507")
     format = JSON
 

@@ -1,7 +1,7 @@
 """Step (StepFun): always thinks; Step3 calls with tags of its own, 3.5 and 5 as Qwen3-Coder does."""
 
 from unified_parser.calls.tagged import Parameter, TaggedCall
-from unified_parser.format import Marker, OutputFormat, Start, Tools, replace, text_marker
+from unified_parser.format import Marker, OutputFormat, Reasoning, Start, Tools, replace, text_marker
 from unified_parser.parser import UnifiedParser
 
 from .deepseek import R1
@@ -50,7 +50,7 @@ STEP5 = OutputFormat(
 )
 STEP35 = replace(
     STEP5,
-    reasoning=replace(R1.reasoning, close=Marker("</think>", before=("\n",), after=("\n",))),
+    reasoning=Reasoning(Marker("<think>", after=("\n",)), Marker("</think>", before=("\n",), after=("\n",))),
     tools=(replace(STEP5.tools[0], in_reasoning="ends"),),
 )
 

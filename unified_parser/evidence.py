@@ -26,7 +26,7 @@ class Evidence:
     ``recent``: the last deltas, (text, ids), noted by the walk.
     """
 
-    __slots__ = ("_awaited", "_tail", "_tokenizer", "at", "recent", "tokens", "watched")
+    __slots__ = ("_awaited", "_doubtful", "_tail", "_tokenizer", "at", "recent", "tokens", "watched")
 
     def __init__(self, tokens: SpecialTokens, tokenizer: Tokenizer | None) -> None:
         self.tokens = tokens
@@ -37,6 +37,7 @@ class Evidence:
         #: special tokens whose text has not come: (the text expected before it, None if unknown; id)
         self._awaited: deque[tuple[str | None, int]] = deque()
         self._tail = ""  # the text expected behind them
+        self._doubtful = ""  # the last text: the first characters of a special token, or it was dropped
 
     @property
     def lagging(self) -> bool:
@@ -54,6 +55,7 @@ class Evidence:
             first = next(n for n, number in enumerate(ids) if number in self.watched)
             self._expect(ids[first:], self._owed(ids[:first], self.tokens.text_of[ids[first]]))
         shown = "".join(past for past, _ in self.recent)
+        text, self._doubtful = self._doubtful + text, ""
         return self._match(text, start, held if len(held) > len(shown) else shown)
 
     def take_rest(self, start: int) -> str:
@@ -63,7 +65,9 @@ class Evidence:
             _, number = self._awaited.popleft()
             self.at[start + len(text)] = number
             text += self.tokens.text_of[number]
-        self._tail = ""
+        if self._tail == self._doubtful:
+            text += self._doubtful
+        self._tail = self._doubtful = ""
         return text
 
     def _in_step(self, text: str, ids: Sequence[int]) -> bool:
@@ -127,11 +131,10 @@ class Evidence:
                     overlap = self._ahead(text, position, past, literal)
                     if overlap is not None:
                         position = overlap
-                    elif literal.startswith(text[position:]):
-                        self.at[start + position] = number
-                        self._awaited.popleft()
-                        self._await_rest(literal[len(text) - position :])
-                        return text
+                    elif literal.startswith(text[position:]):  # the next text tells
+                        self._doubtful = text[position:]
+                        self._awaited[0] = ("", number)
+                        return text[:position]
                     else:  # the server dropped it
                         text = text[:position] + literal + text[position:]
             self.at[start + position] = number
@@ -147,14 +150,6 @@ class Evidence:
         at = len(past) + position
         found = unread.find(literal, max(at - len(literal) + 1, 0), at + len(literal))
         return found - len(past) if 0 <= found < at else None
-
-    def _await_rest(self, rest: str) -> None:
-        """The first characters of a special token have come; the others are text expected next."""
-        if self._awaited:
-            before, number = self._awaited[0]
-            self._awaited[0] = (None if before is None else rest + before, number)
-        else:
-            self._tail = rest + self._tail
 
     def _decode(self, ids: Sequence[int]) -> str | None:
         if not ids:

@@ -72,7 +72,6 @@ class Machine:
             (id(block), channel): self._spilled(block, channel)
             for block in self.blocks
             for channel in _channels_of(block)
-            if block.closers
         }
         opener = [Use(form.reasoning.open, "open", form.reasoning.open.before)] if form.reasoning else []
         opener += [Use(marker, "open") for marker in form.reasoning.bare] if form.reasoning else []
@@ -132,7 +131,7 @@ class Machine:
                 frames = opener.before + reasoning.close.before
                 uses.append(Use(opener, partial(self._end_by_block, block), frames))
             elif opener and block.tools.in_reasoning == "nests":
-                uses.append(Use(opener, partial(self._nested_block, block)))
+                uses.append(Use(opener, partial(self._nested_block, block, None)))
                 uses += [Use(marker, self._again) for marker in block.closers if marker.special]
         for item in form.content.drops:
             if item.ends_reasoning:
@@ -143,10 +142,17 @@ class Machine:
         return uses
 
     def _spilled(self, block: Block, channel: str) -> TextState:
-        """Text behind a block that was given back: the block's closing marker belongs to that text."""
-        uses = self._reasoning_uses() if channel == REASONING else self._content_uses(thinking=True)
-        literal = partial(self._literal, channel)
-        return self._state(channel, [*(Use(marker, literal) for marker in block.closers), *uses])
+        """Text behind a block that was given back: its closing markers belong to that text.
+
+        A further call of the block is still one.
+        """
+        open_block = self._nested_block if channel == REASONING else self._open_block
+        uses: list[Use[Act]] = [Use(marker, partial(self._literal, channel)) for marker in block.ends]
+        for call in block.tools.calls:
+            uses += [Use(begin, partial(open_block, block, call)) for begin in call.begins]
+            uses += [Use(marker, partial(self._spill_on, block, channel)) for marker in call.strays()]
+        around = self._reasoning_uses() if channel == REASONING else self._content_uses(thinking=True)
+        return self._state(channel, [*uses, *around])
 
     def table(self) -> list[tuple[str, str, str]]:
         """The machine as rows (state, marker, what it does)."""
@@ -248,9 +254,10 @@ class Machine:
         else:
             walk.discard()
         walk.reasoning.end()
-        if walk.reasoning.said and not walk.calls and walk.content.blank:
-            walk.events.append(ContentText("".join(walk.reasoning.said), walk.done, walk.done))
-        walk.content.end(keep_blank=walk.calls == 0)
+        again = not walk.calls and not "".join(walk.content.said or ()).strip() and walk.reasoning.said
+        if again:
+            walk.events.append(ContentText("".join(again), walk.done, walk.done))
+        walk.content.end(keep_blank=walk.calls == 0 and not again)
         walk.frame()
 
     # What markers do
@@ -283,6 +290,10 @@ class Machine:
         around.write(walk.buffer[walk.pos - walk.matched : walk.pos])
         return REASONING if channel == REASONING else walk.content_state
         yield
+
+    def _spill_on(self, block: Block, channel: str, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        yield from self._literal(channel, walk, spelling)
+        return (yield from self._read(walk, self.spilled[id(block), channel]))
 
     def _drop(self, item: Drop, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
         in_reasoning = not walk.reasoning_over and item.in_reasoning
@@ -321,7 +332,9 @@ class Machine:
         walk.matched = len(spelling.literal)
         return (yield from self._open_block(block, None, walk, spelling))
 
-    def _nested_block(self, block: Block, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+    def _nested_block(
+        self, block: Block, syntax: CallSyntax | None, walk: Walk, spelling: Spelling[Act]
+    ) -> Steps[str]:
         """A block inside reasoning: what is no call of it belongs to the reasoning.
 
         For a parser of the first reasoning alone it is the end: what follows is for the one that reads calls.
@@ -329,17 +342,14 @@ class Machine:
         if walk.only_reasoning:
             return (yield from self._end_by_block(block, walk, spelling))
         walk.around = walk.reasoning
-        done = yield from self._read_block(block, None, walk, spelling)
+        done = yield from self._read_block(block, syntax, walk, spelling)
         walk.around = walk.content
-        if done or (id(block), REASONING) not in self.spilled:
-            return REASONING
-        return (yield from self._read(walk, self.spilled[id(block), REASONING]))
+        return REASONING if done else (yield from self._read(walk, self.spilled[id(block), REASONING]))
 
     def _open_block(
         self, block: Block, syntax: CallSyntax | None, walk: Walk, spelling: Spelling[Act]
     ) -> Steps[str]:
-        done = yield from self._read_block(block, syntax, walk, spelling)
-        if done or (id(block), CONTENT) not in self.spilled:
+        if (yield from self._read_block(block, syntax, walk, spelling)):
             return walk.content_state
         return (yield from self._read(walk, self.spilled[id(block), CONTENT]))
 
@@ -414,12 +424,15 @@ class Headers:
         at, prefix = start.state, start.header
         route = self.header.classify(prefix, start.ending) if at == BODY else None
         walk.keep()
+        opened = False
         while True:
             if route is None:
                 if at == BETWEEN:
                     yield from self._between(walk)
-                route = yield from self._read_header(walk, prefix)
+                    opened = True
+                route = yield from self._read_header(walk, prefix, opened)
             prefix = ""
+            opened = True
             if walk.only_reasoning and route.channel != REASONING:
                 walk.reasoning_over = True
                 walk.write_raw(walk.kept())
@@ -434,27 +447,28 @@ class Headers:
             spelling = yield from walk.read_until(
                 self.outside, walk.content.write if self.header.loose else drop
             )
+            walk.content.end()
             walk.frame()
             if spelling.does == "open":
                 walk.keep(len(spelling.literal))
                 return
 
-    def _read_header(self, walk: Walk, prefix: str) -> Steps[Route]:
-        """Reads a header to its end. One that never ends is content if it holds no marker."""
+    def _read_header(self, walk: Walk, prefix: str, opened: bool) -> Steps[Route]:
+        """Reads a header to its end. One that never ends is content if no marker belongs to it."""
         pieces: list[str] = [prefix]
-        plain = True
+        plain = self.header.loose or not opened
         while True:
             try:
                 spelling = yield from walk.read_until(self.in_header, pieces.append)
             except EndOfOutput:
                 if plain:
-                    walk.give_back()
+                    self._give_back(walk)
                 raise
             if spelling.does == "end":
                 return self.header.classify("".join(pieces), spelling.literal)
             if spelling.does == "close" and plain:
                 walk.pos -= walk.matched
-                walk.give_back()
+                self._give_back(walk)
                 walk.pos += walk.matched
                 walk.frame()
             plain = spelling.does == "close"
@@ -462,6 +476,14 @@ class Headers:
                 pieces.append(spelling.literal)
             else:
                 pieces = []
+
+    def _give_back(self, walk: Walk) -> None:
+        """What looked like a header is content, but for its opener."""
+        text = walk.kept()
+        for opener in self.header.open.spellings:
+            text = text.removeprefix(opener)
+        if text:
+            walk.content.write(text)
 
     def _body(self, walk: Walk, route: Route, seen: set[str]) -> Steps[tuple[str, Route | None]]:
         """Reads one body; returns where that leaves the walk, and the next route where it is known."""

@@ -85,7 +85,7 @@ _PAIRS: dict[tuple[type[UnifiedParser], type[UnifiedParser]], type[UnifiedParser
 
 
 def _make_pair(reasoning: type[UnifiedParser], tools: type[UnifiedParser]) -> type[UnifiedParser]:
-    class Pair(UnifiedParser):
+    class Pair(reasoning):  # type: ignore[misc, valid-type]  # its answers about reasoning
         names = (f"{reasoning.names[0]}+{tools.names[0]}",)
         format = join(reasoning.format, tools.format)
 
@@ -102,7 +102,7 @@ def join(reasoning: OutputFormat, tools: OutputFormat) -> OutputFormat:
 
     The framing around a tool block that both families know is the reasoning family's, whose chat template
     writes it, as long as both write the same calls in it. A tool opener ends reasoning only where it ends it
-    in the reasoning family.
+    in the reasoning family. What the reasoning family's model writes in content besides, is dropped as there.
     """
     own = {block.open.text: block for block in reasoning.tools if block.open}
     blocks = []
@@ -118,7 +118,15 @@ def join(reasoning: OutputFormat, tools: OutputFormat) -> OutputFormat:
             blocks.append(replace_format(block, in_reasoning="text"))
         else:
             blocks.append(block)
-    return replace_format(tools, reasoning=reasoning.reasoning, start=reasoning.start, tools=tuple(blocks))
+    drops = dict.fromkeys((*tools.content.drops, *reasoning.content.drops))
+    return replace_format(
+        tools,
+        reasoning=reasoning.reasoning,
+        start=reasoning.start,
+        tools=tuple(blocks),
+        content=replace_format(tools.content, lead=reasoning.content.lead, drops=tuple(drops)),
+        text_filter=reasoning.text_filter or tools.text_filter,
+    )
 
 
 @cache

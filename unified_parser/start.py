@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .format import Header, Marker, OutputFormat
 from .machine import BETWEEN, BODY, CONTENT_ONLY, HEADER, REASONING, UNDECIDED, Place
-from .tokens import SpecialTokens, Tokenizer
+from .tokens import SpecialTokens, Tokenizer, spell
 from .walk import CONTENT
 
 #: How many of a prompt's last tokens are decoded to look for a marker that is no single token.
@@ -127,6 +127,8 @@ def decode(tokenizer: Tokenizer | None, ids: Sequence[int]) -> str:
         return ""
     try:
         return tokenizer.decode(ids)
+    except NotImplementedError:
+        return spell(tokenizer, ids)
     except Exception:  # unknown ids, or a tokenizer that cannot decode: the prompt shows nothing
         return ""
 

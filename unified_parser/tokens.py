@@ -127,3 +127,14 @@ def special_tokens(tokenizer: Any | None, literals: Iterable[str]) -> SpecialTok
         return NO_TOKENS
     known = vocabulary(tokenizer)
     return SpecialTokens({text: known[text] for text in literals if text in known})
+
+
+#: How vocabularies write blanks.
+_BLANKS = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
+
+
+def spell(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
+    """What the vocabulary shows of ids: right for ASCII, which is what most markers are made of."""
+    wanted = set(ids)
+    text_of = {number: text for text, number in vocabulary(tokenizer).items() if number in wanted}
+    return "".join(text_of.get(number, "") for number in ids).translate(_BLANKS)

@@ -64,7 +64,7 @@ class Channel:
         self._filter = text_filter
         self._held: list[str] = []
         self.blank = True
-        self.said: list[str] | None = None  # the text emitted, where it may have to be said again
+        self.said: list[str] | None = None  # the text emitted, where reasoning may have to be said again
 
     def write(self, text: str) -> None:
         """Takes text that the walk has just read."""
@@ -205,8 +205,9 @@ class Walk(Scanner):
         strip = form.reasoning.strip if form.reasoning else ""
         self.reasoning = Channel(self, ReasoningText, strip, make_filter())
         self.content = Channel(self, ContentText, form.content.strip, make_filter())
+        self.around = self.content  # the channel of the text around a tools block
         if options.content_required:
-            self.reasoning.said = []
+            self.reasoning.said, self.content.said = [], []
         self.lead = "" if options.is_answer else form.content.lead
         self.content_state = CONTENT
         self.reasoning_over = False
@@ -233,6 +234,7 @@ class Walk(Scanner):
             text = self._without_ids(text)
         else:
             self._loose = True
+            self.evidence.recent.append((text, ()))
         if not text:
             return []
         steady = self._steady
@@ -287,11 +289,11 @@ class Walk(Scanner):
         """Ends the steady flow: the scanner catches up with the text that went past it."""
         self._steady = None
         if self._flowed:
+            if self.looks_back:
+                self.last = (self._text_before(self.pos) + "".join(self._flowed))[-LOOK_BACK:]
             self.base = self.done
             self.pos = 0
             self.buffer = ""
-            if self.looks_back:
-                self.last = (self.last + "".join(self._flowed))[-LOOK_BACK:]
             self._flowed.clear()
 
     def finish(self, reason: str | None = None) -> list[Event]:
@@ -347,7 +349,8 @@ class Walk(Scanner):
                 text = self.buffer[self.pos :]
                 self.pos = len(self.buffer)
                 self.write_raw(text)
-            self._steady = _NEVER, ContentText, -1, False
+            if self.content.said is None:
+                self._steady = _NEVER, ContentText, -1, False
             yield from self.more()
 
     def write_raw(self, text: str) -> None:
@@ -355,6 +358,8 @@ class Walk(Scanner):
         self.frame(len(text))
         self.events.append(ContentText(text, self.done, self.position))
         self.done = self.position
+        if self.content.said is not None:
+            self.content.said.append(text)
 
     # Channels
 
@@ -386,7 +391,7 @@ class Walk(Scanner):
 
     def start_call(self, name: str, call_id: str | None = None) -> None:
         """Announces a call. What was kept since its beginning belongs to it."""
-        self.content.end()
+        self.around.end()
         if self._atomic is None:
             self.kept()
         call = self.call = OpenCall(self.calls, name, self.tools.parameters(name))
@@ -429,10 +434,10 @@ class Walk(Scanner):
         self.done = end
 
     def give_back(self, channel: Channel | None = None) -> None:
-        """What was kept is no structure: it is text as it was written, of the content or another channel."""
+        """What was kept is no structure: it is text as it was written, of the channel around it."""
         text = self.kept()
         if text:
-            channel = channel or self.content
+            channel = channel or self.around
             if not channel.holds:
                 self.frame(len(text))
             channel.write(text)

@@ -16,10 +16,11 @@ def family_tokenizer(
 ) -> MarkerTokenizer:
     """A tokenizer in which the markers of a family, and of its partner, are special tokens.
 
-    ``absent`` are the markers that it is to have no token for.
+    ``absent`` are the markers that it is to have no token for. A literal around a marker's token is no token.
     """
     markers = get_parser_class(name, reasoning).marker_literals()
-    return tokenizer_for({*markers, *turn_tokens(prompt)} - set(absent))
+    turns = {token for token in turn_tokens(prompt) if not any(marker in token for marker in markers)}
+    return tokenizer_for({*markers, *turns} - set(absent))
 
 
 def run(parser: Any, deltas: Iterable[Delta], reason: str | None = None) -> Folded:

@@ -11,6 +11,8 @@ from typing import Any
 
 from support.fold import Folded
 
+from unified_parser import families
+
 # Markers that a kind of tokenizer has no token for: Mistral's wire format is a property of the tokenizer.
 _THINK = frozenset({"[THINK]", "[/THINK]", "<think>", "</think>"})
 _CALLS = frozenset({"[ARGS]", "[CALL_ID]"})
@@ -53,6 +55,11 @@ class Sample:
         """The family that gives the reasoning half, where it is another one."""
         both = self.tool_name and self.reasoning_name
         return self.reasoning_name if both and self.reasoning_name != self.tool_name else None
+
+    @property
+    def names(self) -> set[str]:
+        """The families that the sample needs."""
+        return {name for name in (self.reasoning_name, self.tool_name) if name}
 
     @property
     def absent_markers(self) -> frozenset[str]:
@@ -98,7 +105,14 @@ def _sample(line: str) -> Sample:
 
 
 @cache
-def load(directory: Path = CORPUS) -> tuple[Sample, ...]:
+def everything(directory: Path = CORPUS) -> tuple[Sample, ...]:
     """All samples of a directory and those below it, in the order of the files' names and lines."""
-    files = sorted(directory.glob("*.jsonl"))
+    files = sorted(directory.rglob("*.jsonl"))
     return tuple(_sample(line) for file in files for line in file.read_text("utf-8").splitlines() if line)
+
+
+@cache
+def load(directory: Path = CORPUS) -> tuple[Sample, ...]:
+    """The samples whose families are registered; the others wait until theirs are."""
+    registered = {name for family in families() for name in family.names}
+    return tuple(sample for sample in everything(directory) if sample.names <= registered)

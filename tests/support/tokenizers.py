@@ -114,6 +114,12 @@ class MinimalTokenizer:
 
 
 @cache
+def minimal(tokenizer: MarkerTokenizer) -> MinimalTokenizer:
+    """The same vocabulary behind a ``MinimalTokenizer``; one for each tokenizer."""
+    return MinimalTokenizer(tokenizer)
+
+
+@cache
 def _cached(markers: frozenset[str]) -> MarkerTokenizer:
     return MarkerTokenizer(markers)
 

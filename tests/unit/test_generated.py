@@ -60,18 +60,12 @@ def check(output: Generated, got: Folded) -> None:
 
 
 @pytest.mark.parametrize("syntax", BY_NAME)
-@given(data=st.data())
-def test_whole_text(syntax: Syntax, data: st.DataObject) -> None:
-    output = data.draw(syntax.outputs(()))
-    got = message(parser_for(syntax, output).parse(output.raw))
-    check(output, got)
-    assert got.spelled() == syntax.read(output.raw, output.tools).spelled()
-
-
-@pytest.mark.parametrize("syntax", BY_NAME)
 @given(data=st.data(), seed=st.integers(0, 2**16))
-def test_cut_text(syntax: Syntax, data: st.DataObject, seed: int) -> None:
+def test_text(syntax: Syntax, data: st.DataObject, seed: int) -> None:
+    """The naive reader, a parse of the whole and one of some cut into deltas."""
     output = data.draw(syntax.outputs(()))
+    check(output, syntax.read(output.raw, output.tools))
+    check(output, message(parser_for(syntax, output).parse(output.raw)))
     deltas = text_only(some_cut(seed)(Output.of(output.raw, tokenizer_of(syntax))))
     check(output, run(parser_for(syntax, output), deltas, "stop"))
 

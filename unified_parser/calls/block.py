@@ -45,7 +45,6 @@ class Block:
         uses += [Use(marker, "leave") for marker in leaves + outer]  # a reasoning block: the close is missing
         uses += [Use(marker, "stray") for marker in strays]
         self.inside = Marks(distinct(uses), tokens)
-        self.beyond = Marks(distinct([u for u in uses if u.does != "stray"]), tokens)
         #: the block is nothing but text that looks like a call: what breaks one off is content again
         self.bare = not any(m.special for m in (*begins, *self.ends))
         self.unmarked = [call for call in tools.calls if not call.begins]
@@ -104,6 +103,7 @@ class Block:
                 yield from self._leave(walk)
                 return None
             if not first:
+                walk.kept()
                 walk.frame()
 
     def _leave(self, walk: Walk) -> Steps[None]:
@@ -118,14 +118,19 @@ class Block:
 
         It is arguments as received while a call is open, and text behind a closed one.
         """
-        if walk.call is None and not walk.content.holds:
+        call_is_open = walk.call is not None
+        if not call_is_open and not walk.content.holds:
             walk.frame()
         try:
-            yield from walk.read_until(self.beyond, walk.argument if walk.call else walk.around.write)
+            sink = walk.argument if call_is_open else walk.content.write
+            spelling = yield from walk.read_until(self.inside, sink)
         finally:
-            if walk.call is not None:
+            if call_is_open:
                 walk.end_call(complete=False)
-        walk.pos -= walk.matched
+        if spelling.does == "stray" and not call_is_open:  # it ends what was no call
+            walk.content.write(spelling.literal)
+        else:
+            walk.pos -= walk.matched
 
 
 def _reject() -> CallSyntax:

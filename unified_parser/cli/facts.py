@@ -30,18 +30,26 @@ def walk(value: Any, path: str = "") -> Iterator[Fact]:
     """The markers of a format, and every other field but those that are empty by default."""
     if isinstance(value, Marker):
         yield Fact(path, value)
+    elif isinstance(value, CallSyntax):
+        yield Fact(path, describe(value))
+        fields = list(_fields(value, path))
+        yield from fields
+        shown = {fact.value for fact in fields if isinstance(fact.value, Marker)}
+        yield from (Fact(path, marker) for marker in value.markers() if marker not in shown)
     elif dataclasses.is_dataclass(value):
-        if isinstance(value, CallSyntax):
-            yield Fact(path, describe(value))
-        for field in dataclasses.fields(value):
-            inner = getattr(value, field.name)
-            if inner or not _is_default(field, inner):
-                yield from walk(inner, f"{path}.{field.name}".lstrip("."))
+        yield from _fields(value, path)
     elif isinstance(value, tuple) and any(map(dataclasses.is_dataclass, value)):
         for number, inner in enumerate(value):
             yield from walk(inner, f"{path}[{number}]" if len(value) > 1 else path)
     else:
         yield Fact(path, value)
+
+
+def _fields(value: Any, path: str) -> Iterator[Fact]:
+    for field in dataclasses.fields(value) if dataclasses.is_dataclass(value) else ():
+        inner = getattr(value, field.name)
+        if inner or not _is_default(field, inner):
+            yield from walk(inner, f"{path}.{field.name}".lstrip("."))
 
 
 def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:

@@ -1,0 +1,15 @@
+"""Kimi-VL (Moonshot AI): thinking tags of its own, and no calls."""
+
+from unified_parser.format import Marker, OutputFormat, Reasoning, Start
+from unified_parser.parser import UnifiedParser
+
+
+class KimiVLParser(UnifiedParser):
+    """Kimi-VL Thinking."""
+
+    names = ("kimi",)
+    models = ("moonshotai/Kimi-VL-A3B-Thinking*",)
+    format = OutputFormat(
+        reasoning=Reasoning(Marker("◁think▷"), Marker("◁/think▷")),
+        start=Start(boundaries=("<|im_assistant|>", "<|im_user|>", "<|im_end|>"), undecided="content"),
+    )
