@@ -112,16 +112,16 @@ class _Bench:
 
     def results(self, shape: str, sizes: list[int]) -> Iterator[Result]:
         """The results of all sizes. Who was over the limit is not given a larger stream."""
-        over: dict[str, Timing] = {}
+        over: set[str] = set()
         for size in sizes:
             made = stream(self.pair, shape, size, self.tokenizer, self.markers, self.per_delta)
-            makers, reads = self._makers(made, skip=set(over))
+            makers, reads = self._makers(made, skip=over)
             repeats = self.repeats * min(3, sizes[-1] // size)  # short runs are the noisier ones
             timings = take_turns(makers, made.deltas, repeats, self.limit)
             for contender in self.running:
-                timing = timings.get(contender) or over.get(contender) or Timing(error="none of that name")
+                timing = timings.get(contender) or Timing(over=contender in over)
                 if timing.over:
-                    over[contender] = timing
+                    over.add(contender)
                 yield self._result(shape, size, contender, made, timing, reads.get(contender))
 
     def _result(
@@ -157,4 +157,5 @@ class _Bench:
                 except Exception:  # reported by the timed run
                     reads[VLLM] = False
         makers |= {OURS: ours, CORE: core(self.pair, made, self.tokenizer), FLOOR: floor(sent)}
-        return {name: make for name, make in makers.items() if name in self.running}, reads
+        running = {name: make for name, make in makers.items() if name in self.running and name not in skip}
+        return running, reads

@@ -14,7 +14,7 @@ from rich.table import Table
 class Result:
     """One contender over one stream.
 
-    ``best`` and ``median`` are CPU seconds of the whole stream, None where every run failed. ``over``: it was
+    ``best`` and ``median`` are CPU seconds of the whole stream, None where nothing ran to be timed. ``over``: it was
     given up at the time limit, with ``done`` of the stream read. ``reads``: do its messages say what the
     output says (None: not known)?
     """
@@ -46,11 +46,11 @@ class Row:
     shape: str
     results: dict[str, list[Result]]  # by contender, sizes rising
 
-    def ratio(self, over: str, under: str) -> float | None:
-        """Of the costs a token, at the largest size that both have."""
+    def ratio(self, over: str, under: str) -> tuple[float, bool] | None:
+        """Of the costs a token, at the largest size that both have; and whether it is only a lower bound."""
         pairs = zip(self.results[over], self.results[under], strict=True)
-        both = [(a.per_token, b.per_token) for a, b in pairs if a.per_token and b.per_token]
-        return both[-1][0] / both[-1][1] if both else None
+        both = [(a.per_token / b.per_token, a.over) for a, b in pairs if a.per_token and b.per_token]
+        return both[-1] if both else None
 
     def exponent(self, contender: str) -> float | None:
         """The slope of log(total cost) over log(tokens). 1 is linear. Needs two sizes read to the end."""
@@ -101,25 +101,25 @@ def table(pair: str, found: Sequence[Row], contenders: Sequence[str]) -> Table:
 #: The ratios shown, each of the costs a token at the largest size.
 RATIOS = (("vllm", "ours"), ("core", "floor"), ("ours", "floor"))
 LEGEND = (
-    "growth: slope of log(total cost) over log(tokens), 1 is linear. Ratios: at the largest size. "
-    ">: over the time limit, cost of the part read. *: the messages do not say what the output says. "
+    "growth: slope of log(total cost) over log(tokens), 1 is linear. Ratios: at the largest size that both read. "
+    ">: over the time limit, cost of the part read; not run on larger streams. *: the messages do not say what the output says. "
     "-: fails, or none."
 )
 
 
 def _cost(result: Result) -> str:
     if result.per_token is None:
-        return "-"
+        return ">" if result.over else "-"
     misread = "*" if result.reads is False else ""
     return (">" if result.over else "") + _number(result.per_token, 1) + misread
 
 
 def _ratio(row: Row, over: str, under: str) -> str:
-    ratio = row.ratio(over, under)
-    if ratio is None:
+    found = row.ratio(over, under)
+    if found is None:
         return "-"
-    at_least = ">" if row.results[over][-1].over else ""
-    text = at_least + _number(ratio, 1 if ratio < 100 else 0)
+    ratio, at_least = found
+    text = ">" * at_least + _number(ratio, 1 if ratio < 100 else 0)
     return f"[red]{text}[/]" if (over, under) == RATIOS[0] and ratio < 1 else text
 
 
@@ -133,8 +133,8 @@ def summary(found: Sequence[Row]) -> list[str]:
     for row in found:
         where = f"{row.pair}, {row.shape}"
         faster = row.ratio(*RATIOS[0]) if {"vllm", "ours"} <= row.results.keys() else None
-        if faster is not None and faster <= 1:
-            lines.append(f"{where}: not faster than vLLM's own ({faster:.2f} times)")
+        if faster is not None and faster[0] <= 1 and not faster[1]:
+            lines.append(f"{where}: not faster than vLLM's own ({faster[0]:.2f} times)")
         for contender in ("ours", "core"):
             exponent = row.exponent(contender) if contender in row.results else None
             if exponent is not None and exponent > 1.05:

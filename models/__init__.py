@@ -42,6 +42,7 @@ FAMILIES: dict[str, str] = {
         "kimi_k2:KimiK2Parser": ("kimi_k2",),
         "kimi_k3:KimiK3Parser": ("kimi_k3",),
         "kimi_vl:KimiVLParser": ("kimi",),
+        "lfm2:Lfm2Parser": ("lfm2",),
         "ling3:Ling3Parser": ("ling3",),
         "llama3_json:LlamaJsonParser": ("llama3_json", "llama4_json", "llama3"),
         "longcat:LongCatParser": ("longcat",),

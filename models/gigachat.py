@@ -18,7 +18,9 @@ from .deepseek import dsml_types
 
 #: The newlines belong to these tokens. Another message than a call is none of the answer.
 MESSAGE_SEP, ROLE_SEP = "<|message_sep|>\n\n", "<|role_sep|>\n"
-ANSWER = Content(drops=(Drop(Marker(MESSAGE_SEP), ends_output=True), Drop(Marker("</s>"))))
+ANSWER = Content(
+    drops=(Drop(Marker(MESSAGE_SEP), ends_output=True), Drop(Marker(ROLE_SEP)), Drop(Marker("</s>")))
+)
 TURNS = (ROLE_SEP, MESSAGE_SEP)
 CALL = JsonObject(arguments=("arguments",))
 

@@ -10,7 +10,6 @@ class IQuestParser(UnifiedParser):
     """IQuest Q1."""
 
     names = ("iquest_q1",)
-    models = ("IQuestLab/IQuest-Q1*",)
     format = replace(
         GLM47,
         tools=(

@@ -98,9 +98,6 @@ SHOWN = Content(
     drops=(
         *(Drop(marker, in_reasoning=True) for marker in RESERVED),
         Drop(Marker("<|im_end|>"), in_reasoning=True, ends_output=True),
-        # Where thinking is off, what the model thinks anyway.
-        Drop(replace(THINK.open, after=THINK.close.after), until=THINK.close.text),
-        Drop(THINK.close),
     )
 )
 
@@ -114,13 +111,13 @@ class MiniCPM5Parser(UnifiedParser):
 
 
 class MiniCPMVParser(UnifiedParser):
-    """MiniCPM-V 4.5 and later, with one newline before a call."""
+    """MiniCPM-V 4.5 and later. What it thinks although thinking is off, is no content either."""
 
     names = ("minicpmv",)
     models = ("openbmb/MiniCPM-V-4.5*", "openbmb/MiniCPM-V-4_5*", "openbmb/MiniCPM-V-4.6*")
     format = replace(
         XML,
-        reasoning=replace(THINK, reopens=True),
+        reasoning=replace(THINK, reopens=True, off_text=False),
         content=SHOWN,
         tools=(replace(XML.tools[0], open=Marker("<tool_call>", before=("\n",))),),
         text_filter=NewlineRecovery,

@@ -71,7 +71,7 @@ class Machine:
         self.spilled = {
             (id(block), channel): self._spilled(block, channel)
             for block in self.blocks
-            for channel in _channels_of(block)
+            for channel in _channels_of(form, block.tools)
         }
         opener = [Use(form.reasoning.open, "open", form.reasoning.open.before)] if form.reasoning else []
         opener += [Use(marker, "open") for marker in form.reasoning.bare] if form.reasoning else []
@@ -374,9 +374,10 @@ def _leaves(form: OutputFormat, tools: Tools) -> tuple[Marker, ...]:
     return (*opens, reasoning.close) if tools.in_reasoning == "nests" else opens
 
 
-def _channels_of(block: Block) -> tuple[str, ...]:
+def _channels_of(form: OutputFormat, tools: Tools) -> tuple[str, ...]:
     """The channels in which a block may stand."""
-    return (CONTENT, REASONING) if block.tools.in_reasoning == "nests" else (CONTENT,)
+    nests = form.reasoning is not None and tools.in_reasoning == "nests"
+    return (CONTENT, REASONING) if nests else (CONTENT,)
 
 
 def _let_flow(walk: Walk, channel: Any, search: Any) -> None:

@@ -11,6 +11,8 @@ from vllm.parser.engine.adapters import ParserEngineReasoningAdapter
 from vllm.reasoning import ReasoningParser
 
 from unified_parser.parser import UnifiedParser
+from unified_parser.start import decode
+from unified_parser.tokens import Tokenizer
 
 from .compat import ReasoningEnd
 from .deltas import delta_message
@@ -40,6 +42,7 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         self._stream: UnifiedParser | None = None
         self._end_seen = False  # the id that ends reasoning, in the stream
         self._ids_behind: list[int] = []  # the stream's ids from there on
+        self._text_behind = ""  # the last step's text behind the reasoning
 
     def _new_parser(self, prompt: Sequence[int] | None) -> UnifiedParser:
         return build_parser(
@@ -92,11 +95,14 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
         """The ids of content among these; for a stream whose reasoning is over, those of the text handed on.
 
-        Where no single token ends reasoning that is not known: without ids the next parser goes by the text.
+        Where no single token ends reasoning they are the last ids that spell that text; without any the next
+        parser goes by the text.
         """
         if not self.has_engine_confirmed_reasoning_end():
             return self._token_level.content_ids(input_ids)
-        return self._ids_behind if self._token_level.reasoning_end_token_ids else []
+        if self._token_level.reasoning_end_token_ids:
+            return self._ids_behind
+        return _last_that_spell(self._text_behind, self._ids_behind, self._token_level.tokenizer)
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
         return self._parser.count_reasoning_tokens(token_ids)
@@ -144,7 +150,9 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
             self._prompt_settled = True
             self._stream = self._new_parser(self._prompt)
         self._follow_ids(self._stream, delta_token_ids)
-        return delta_message(self._stream.feed(delta_text, delta_token_ids))
+        message = delta_message(self._stream.feed(delta_text, delta_token_ids))
+        self._text_behind = (message.content if message else None) or ""
+        return message
 
     def _follow_ids(self, stream: UnifiedParser, ids: Sequence[int]) -> None:
         """Keeps the ids from the end of reasoning on; all of them as long as there is no end."""
@@ -165,3 +173,16 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
     def get_streaming_fallback_content(self, text: str, request: Any) -> str | None:
         """Nothing: a stream that never left its reasoning is reasoning."""
         return None
+
+
+def _last_that_spell(text: str, ids: list[int], tokenizer: Tokenizer | None) -> list[int]:
+    """The last ids whose text this is, those of a character that is not whole yet among them; or else none."""
+    found: list[int] = []
+    for count in range(1, len(ids) + 1):
+        last = ids[-count:]
+        spelled = decode(tokenizer, last).rstrip("\ufffd")
+        if spelled == text:
+            found = last
+        elif len(spelled) > len(text):
+            break
+    return found

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from support.fold import Folded
-
 from unified_parser import families
 
 # Markers that a kind of tokenizer has no token for: Mistral's wire format is a property of the tokenizer.

@@ -161,5 +161,5 @@ def test_samples_wait_only_for_families_that_are_not_there() -> None:
         with pytest.raises(UnknownFamilyError):
             get_parser_class(sample.parser_name, sample.partner)
     if waiting:
-        files = ", ".join(sorted({f"{sample.family} ({', '.join(sample.names)})" for sample in waiting}))
-        warnings.warn(f"samples that wait for their families: {files}", stacklevel=1)
+        files = sorted({f"{sample.family} ({'+'.join(sorted(sample.names))})" for sample in waiting})
+        warnings.warn(f"samples that wait for their families: {', '.join(files)}", stacklevel=1)

@@ -9,13 +9,19 @@ is no recursion, and each character is looked at a bounded number of times.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..scanner import Sink, Steps
 from ..schema import literal_to_json, quote, quote_inner
 from ..walk import Search, Walk
 from .json_text import Malformed
+
+
+#: For models that do not escape quotes: does the quote that stands here, unread, close its string? The flag
+#: says whether the string stands inside brackets.
+Closes: TypeAlias = Callable[[Walk, bool], Steps[bool]]
 
 
 class Turn(NamedTuple):
@@ -69,15 +75,18 @@ _ESCAPE = re.compile(
 _ESCAPE_PART = re.compile(r"\\(?:[0-7]{0,2}|x[0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})\Z")
 
 
-def pass_literal(walk: Walk, sink: Sink, *, flows: bool = False) -> Steps[None]:
+def pass_literal(
+    walk: Walk, sink: Sink, *, flows: bool = False, closes: Closes | None = None
+) -> Steps[None]:
     """Passes one literal, which begins at the next character that is not blank, to ``sink`` as JSON text.
 
     A number or constant by itself is over, and passed on, where a delimiter follows it, which is left unread.
     Tuples and sets become arrays, keys strings; the digits of numbers stay as written. ``flows``: the sink is
     the arguments of the open call, so that the text of an open string may go to the client without coming by
-    here. Raises Malformed where this is no literal; what was certain by then has been passed on.
+    here. ``closes``: asked of each quote that may close a string; by default each does. Raises Malformed where
+    this is no literal; what was certain by then has been passed on.
     """
-    out = _Output(walk, sink, flows)
+    out = _Output(walk, sink, flows, closes)
     kinds = [""]
     item = ""  # what stands before the next delimiter: nothing yet, a "string", "scalar" or "bracket"
     scalar = comma = ""
@@ -108,6 +117,7 @@ def pass_literal(walk: Walk, sink: Sink, *, flows: bool = False) -> Steps[None]:
                 kinds.append(kind)
                 out.open(text)
             else:
+                out.nested = len(kinds) > 1
                 scalar = yield from _pass_string_or_read_scalar(walk, out)
                 item = "scalar" if scalar else "string"
         out.flush()
@@ -118,12 +128,14 @@ def pass_literal(walk: Walk, sink: Sink, *, flows: bool = False) -> Steps[None]:
 class _Output:
     """The JSON text on its way to the sink: what stands in a bracket that is not decided yet is held back."""
 
-    __slots__ = ("_flows", "_pieces", "_sink", "_undecided", "_walk")
+    __slots__ = ("_closes", "_flows", "_pieces", "_sink", "_undecided", "_walk", "nested")
 
-    def __init__(self, walk: Walk, sink: Sink, flows: bool) -> None:
+    def __init__(self, walk: Walk, sink: Sink, flows: bool, closes: Closes | None) -> None:
         self._walk = walk
         self._sink = sink
         self._flows = flows
+        self._closes = closes
+        self.nested = False  # does the item being read stand inside brackets?
         self._pieces: list[str] = []
         self._undecided: list[int] = []  # the places of the undecided opening brackets
 
@@ -159,6 +171,13 @@ class _Output:
         if search is not None and self._flows and all_sent:
             walk.let_arguments_flow(search, quoted=True)
         yield from walk.more()
+
+    def closes(self) -> Steps[bool]:
+        """Does the quote that comes next close its string?"""
+        if self._closes is None:
+            return True
+        self.flush()
+        return (yield from self._closes(self._walk, self.nested))
 
     def at(self, text: str) -> Steps[bool]:
         """Does this text come next? Nothing is read; only as much is waited for as the answer takes."""
@@ -219,6 +238,9 @@ def _pass_string(walk: Walk, out: _Output, style: _Style) -> Steps[None]:
             assert escape is not None
             walk.pos = escape.end()
             out.write(quote_inner(escape[0]) if style.raw else _unescape(escape[0]))
+        elif match[0] == style.close and not (yield from out.closes()):
+            walk.pos += 1
+            out.write(quote_inner(match[0]))
         elif match[0] == style.close or (yield from out.at(style.close)):
             walk.pos += len(style.close)
             return
@@ -274,4 +296,4 @@ def read_run(walk: Walk, pattern: re.Pattern[str]) -> Steps[str]:
         yield from walk.more()
 
 
-__all__ = ["AFTER_ITEM", "NO_ITEM", "OPENERS", "Turn", "pass_literal", "read_run"]
+__all__ = ["AFTER_ITEM", "NO_ITEM", "OPENERS", "Closes", "Turn", "pass_literal", "read_run"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..arguments.json_text import Malformed
 from ..format import Marker, Tools
-from ..scanner import Marks, Steps, Use
+from ..scanner import EndOfOutput, Marks, Steps, Use
 from ..tokens import SpecialTokens
 from ..walk import Walk
 from .base import CallReader, CallSyntax, Surroundings
@@ -83,6 +83,8 @@ class Block:
                 walk.keep()
             spelling = yield from walk.at_mark(self.inside)
             if spelling is None:
+                if walk.over:  # a marker that was cut off
+                    raise EndOfOutput
                 syntax = next((call for call in self.unmarked if call.accepts(char)), None)
                 if syntax is not None or (first and self.unmarked):
                     return syntax or _reject()

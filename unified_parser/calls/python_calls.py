@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ..arguments.json_text import Malformed, drop
-from ..arguments.python_literal import pass_literal, read_run
+from ..arguments.python_literal import Closes, pass_literal, read_run
 from ..format import Marker
 from ..scanner import EndOfOutput, Steps
 from ..schema import quote
@@ -28,11 +28,13 @@ class PythonCalls(CallSyntax):
     text of the content, the first call must then be to a declared tool, where any are declared.
     ``loose``: a call may also stand without brackets; ``,`` or ``;`` may follow it.
     ``objects``: the items of a list may be JSON objects instead, if the first one is.
+    ``closes``: whether a quote closes its string, for models that do not escape quotes; by default it does.
     """
 
     begin: Marker | None = None
     loose: bool = False
     objects: JsonObject | None = None
+    closes: Closes | None = None
 
     @property
     def begins(self) -> tuple[Marker, ...]:
@@ -51,7 +53,7 @@ class PythonCalls(CallSyntax):
         def read(walk: Walk) -> Steps[None]:
             if self.begin is None:
                 if self.loose and (yield from walk.peek()) != "[":
-                    yield from _read_loose_call(walk)
+                    yield from _read_loose_call(walk, self.closes)
                     return
                 yield from expect(walk, "[")
             if read_objects is not None and (yield from walk.skip_space()) == "{":
@@ -59,7 +61,8 @@ class PythonCalls(CallSyntax):
                 return
             before = walk.calls
             try:
-                yield from _read_list(walk, only_declared=self.begin is not None and not walk.content.blank)
+                only_declared = self.begin is not None and not walk.content.blank
+                yield from _read_list(walk, self.closes, only_declared=only_declared)
             except Malformed:
                 if walk.calls == before:
                     raise
@@ -73,11 +76,11 @@ class PythonCalls(CallSyntax):
         return read
 
 
-def _read_list(walk: Walk, *, only_declared: bool) -> Steps[None]:
+def _read_list(walk: Walk, closes: Closes | None, *, only_declared: bool) -> Steps[None]:
     """Reads the calls of a list, from behind its opening bracket to its end."""
     char = ""
     while char != "]":
-        yield from _read_call(walk, only_declared=only_declared)
+        yield from _read_call(walk, closes, only_declared=only_declared)
         only_declared = False
         char = yield from walk.skip_space()
         if char == ",":
@@ -92,22 +95,22 @@ def _read_list(walk: Walk, *, only_declared: bool) -> Steps[None]:
     walk.frame()
 
 
-def _read_loose_call(walk: Walk) -> Steps[None]:
+def _read_loose_call(walk: Walk, closes: Closes | None) -> Steps[None]:
     """Reads a call without brackets, and the separator that may follow it."""
-    yield from _read_call(walk)
+    yield from _read_call(walk, closes)
     if (yield from walk.skip_space()) in ",;":
         walk.pos += 1
     walk.frame()
 
 
-def _read_call(walk: Walk, *, only_declared: bool = False) -> Steps[None]:
+def _read_call(walk: Walk, closes: Closes | None, *, only_declared: bool = False) -> Steps[None]:
     """Reads ``name(key=value, ...)``. The call is announced when the first value's beginning is certain."""
     name = yield from _read_name(walk)
     yield from walk.skip_space()
     yield from expect(walk, "(")
     if only_declared and walk.tools and name not in walk.tools:
         raise Malformed
-    arguments = _Arguments(walk, name)
+    arguments = _Arguments(walk, name, closes)
     while (yield from walk.skip_space()) != ")":
         key = yield from _read_name(walk)
         yield from walk.skip_space()
@@ -136,23 +139,24 @@ def _read_name(walk: Walk) -> Steps[str]:
 class _Arguments:
     """The arguments of one call, as the members of a JSON object. Of a repeated key the first counts."""
 
-    __slots__ = ("_keys", "_lead", "_name", "_walk")
+    __slots__ = ("_closes", "_keys", "_lead", "_name", "_walk")
 
-    def __init__(self, walk: Walk, name: str) -> None:
+    def __init__(self, walk: Walk, name: str, closes: Closes | None) -> None:
         self._walk = walk
         self._name = name
+        self._closes = closes
         self._keys: set[str] = set()
         self._lead = ""
 
     def pass_value(self, key: str) -> Steps[None]:
         """Passes the value of this key."""
         if key in self._keys:
-            yield from pass_literal(self._walk, drop)
+            yield from pass_literal(self._walk, drop, closes=self._closes)
             return
         self._lead = f"{', ' if self._keys else '{'}{quote(key)}: "
         self._keys.add(key)
         try:
-            yield from pass_literal(self._walk, self._write, flows=True)
+            yield from pass_literal(self._walk, self._write, flows=True, closes=self._closes)
         except EndOfOutput:
             self._announce()
             raise

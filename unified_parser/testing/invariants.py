@@ -34,12 +34,13 @@ def check_chunks(run: Run, *others: Run) -> None:
     first = parts(run.events)
     for other in others:
         got = parts(other.events)
+        if got == first:
+            continue
         where = next((n for n, (a, b) in enumerate(zip(first, got, strict=False)) if a != b), -1)
-        problem = (
+        other.fail(
             f"two partitions differ from part {where} on\n  one: {first[where:]}\n  other: {got[where:]}"
             f"\n  one's deltas: {[text for text, _ in run.deltas]!r:.2000}"
         )
-        other.confirm(got == first, problem)
 
 
 def check_whole_is_streamed(run: Run) -> None:
@@ -50,9 +51,11 @@ def check_whole_is_streamed(run: Run) -> None:
     whole = parser.parse(run.raw, run.ids, keep_incomplete=True)
     events += [event for text, ids in run.deltas[half:] for event in parser.feed(text, ids)]
     events += parser.finish()
-    run.confirm(parts(events) == parts(run.events), "a parse in the middle of a stream changes the stream")
+    if parts(events) != parts(run.events):
+        run.fail("a parse in the middle of a stream changes the stream")
     got, expected = _message(run.events), _folded(whole)
-    run.confirm(got == expected, f"streamed and whole differ\n  streamed: {got}\n  whole: {expected}")
+    if got != expected:
+        run.fail(f"streamed and whole differ\n  streamed: {got}\n  whole: {expected}")
 
 
 def _folded(message: Message) -> tuple[Any, ...]:
@@ -75,18 +78,20 @@ def check_accounting(run: Run) -> None:
     form = run.parser_class.output_format(run.new_parser().tokenizer)
     separator = form.header.separator if form.header else ""
     for event in run.events:
-        run.confirm(event.start == at, f"{event} should start at {at}")
-        run.confirm(event.start <= event.end, f"{event} ends before it starts")
+        if event.start != at or event.end < at:
+            run.fail(f"{event} should start at {at}")
         at = event.end
         if isinstance(event, ReasoningText | ContentText | Discarded):
             span = raw[event.start : event.end]
             lead = event.text.removesuffix(span)
             same = not lead or (lead == separator) or (lead.isspace() and lead in marker_before)
-            run.confirm(same and event.text == lead + span, f"{event} is not the text of its span {span!r}")
+            if not same or event.text != lead + span:
+                run.fail(f"{event} is not the text of its span {span!r}")
         framing = raw[event.start : event.end] if isinstance(event, Framing) else ""
         # White space in front of a marker that is dropped may turn out to be text when text follows it.
         marker_before = framing if framing.strip() else ""
-    run.confirm(at == len(raw), f"the events end at {at} of {len(raw)}")
+    if at != len(raw):
+        run.fail(f"the events end at {at} of {len(raw)}")
 
 
 def check_nothing_is_lost(run: Run) -> None:
@@ -107,7 +112,8 @@ def check_nothing_is_lost(run: Run) -> None:
             for literal in known:
                 rest = rest.replace(literal, "")
             cut = event.end == len(run.raw) and any(frame.startswith(rest.strip()) for frame in known)
-            run.confirm(cut or not rest.strip(), f"{event} loses {rest!r}")
+            if rest.strip() and not cut:
+                run.fail(f"{event} loses {rest!r}")
 
 
 def check_latency(run: Run) -> None:
@@ -118,7 +124,7 @@ def check_latency(run: Run) -> None:
     tokenizer = run.new_parser().tokenizer
     tokens = tokenizer.get_vocab() if tokenizer and run.ids else ()
     for found in excess(run, run.parser_class.output_format(tokenizer), tokens):
-        run.confirm(False, f"after delta {found.step} {found.held!r} is held back, in {found.where}")
+        run.fail(f"after delta {found.step} {found.held!r} is held back, in {found.where}")
 
 
 def check_order(run: Run) -> None:
@@ -149,24 +155,26 @@ def check_order(run: Run) -> None:
                 open_call = None
             case _:
                 fine = True
-        run.confirm(fine, f"{event} is out of order in {run.events}")
-    run.confirm(open_call is None, "the output ends, the last call does not")
+        if not fine:
+            run.fail(f"{event} is out of order in {run.events}")
+    if open_call is not None:
+        run.fail("the output ends, the last call does not")
 
 
 def check_arguments(run: Run) -> None:
     """The fragments of every complete call are one JSON object."""
     for name, arguments, complete in calls(run.events):
         fault = json_reader.fault(arguments) if complete else None
-        problem = f"the arguments of the complete call {name} are no JSON object: {fault}\n  {arguments:.2000}"
-        run.confirm(fault is None, problem)
+        if fault is not None:
+            run.fail(f"the arguments of the complete call {name} are no JSON object: {fault}\n  {arguments:.2000}")
 
 
 def check_calls(run: Run, expected: Iterable[tuple[str, dict[str, Any]]]) -> None:
     """The complete calls are these: (name, arguments)."""
     found = [(name, json.loads(arguments)) for name, arguments, complete in calls(run.events) if complete]
     planned = [(name, arguments) for name, arguments in expected]
-    problem = f"the calls are read as\n  {found}\n  and were written as\n  {planned}"
-    run.confirm(repr(found) == repr(planned), problem)
+    if repr(found) != repr(planned):  # which tells True from 1, and 1 from 1.0
+        run.fail(f"the calls are read as\n  {found}\n  and were written as\n  {planned}")
 
 
 def check_atomic(run: Run) -> None:
@@ -175,11 +183,13 @@ def check_atomic(run: Run) -> None:
     other = run.again(argument_streaming="atomic")
     atomic = list(calls(other.events))
     complete = [call for call in incremental if call[2]]
-    run.confirm(atomic == complete, f"atomic gives {atomic}, incremental {incremental}")
+    if atomic != complete:
+        run.fail(f"atomic gives {atomic}, incremental {incremental}")
     for step in other.steps:
         begun = [event.index for event in step if isinstance(event, ToolCallStart)]
         ended = [event.index for event in step if isinstance(event, ToolCallEnd)]
-        run.confirm(begun == ended, f"half a call is seen: {step}")
+        if begun != ended:
+            run.fail(f"half a call is seen: {step}")
 
 
 def check_finish(run: Run) -> None:
@@ -188,12 +198,15 @@ def check_finish(run: Run) -> None:
     for text, ids in run.deltas:
         parser.feed(text, ids)
     parser.finish()
-    run.confirm(parser.finish() == [], "a second finish has events")
+    if parser.finish():
+        run.fail("a second finish has events")
     late = run.raw or "late"
     events = parser.feed(late)
     end = len(run.raw)
-    run.confirm(events == [ContentText(late, end, end + len(late))], f"text behind the end becomes {events}")
-    run.confirm(parser.feed("") == [] == parser.finish(), "the end is not the end")
+    if events != [ContentText(late, end, end + len(late))]:
+        run.fail(f"text behind the end becomes {events}")
+    if parser.feed("") or parser.finish():
+        run.fail("the end is not the end")
 
 
 def check_empty_deltas(run: Run) -> None:
@@ -217,7 +230,8 @@ def check_interleaved(
     for run, parser, seen in zip(runs, parsers, events, strict=True):
         seen += parser.finish()
         got, expected = parts(seen), parts(run.events)
-        run.confirm(got == expected, f"among {instances} parsers it says\n  {got}\n  alone\n  {expected}")
+        if got != expected:
+            run.fail(f"among {instances} parsers it says\n  {got}\n  alone\n  {expected}")
 
 
 def check_token_level(
@@ -236,10 +250,8 @@ def check_token_level(
     asked, fed = parser_class(**options), parser_class(**options)
     run = Run(parser_class, [], options, [])
     told = asked.is_reasoning_end(prompt_ids)
-    run.confirm(
-        told == fed.reasoning_ended,
-        f"after the prompt is_reasoning_end is {told}, reasoning_ended {fed.reasoning_ended}",
-    )
+    if told != fed.reasoning_ended:
+        run.fail(f"after the prompt is_reasoning_end is {told}, reasoning_ended {fed.reasoning_ended}")
     deltas: list[Delta] = []
     run = Run(parser_class, deltas, options, [])
     for number, token in enumerate(ids):
@@ -248,15 +260,11 @@ def check_token_level(
         closed = any(isinstance(event, ReasoningEnd) for event in fed.feed(*deltas[-1]))
         so_far = [*prompt_ids, *ids[: number + 1]]
         told = asked.is_reasoning_end(so_far)
-        run.confirm(
-            told == fed.reasoning_ended,
-            f"after token {number} is_reasoning_end is {told}, reasoning_ended {fed.reasoning_ended}",
-        )
+        if told != fed.reasoning_ended:
+            run.fail(f"after token {number} is_reasoning_end is {told}, reasoning_ended {fed.reasoning_ended}")
         if before:
             continue
         # An output that turns out to have no reasoning has no token that ends it.
         ends = asked.is_reasoning_end_streaming(so_far, [token])
-        run.confirm(
-            ends == closed or (told and not closed),
-            f"at token {number} is_reasoning_end_streaming is {ends}, a ReasoningEnd came: {closed}",
-        )
+        if ends != closed and (closed or not told):
+            run.fail(f"at token {number} is_reasoning_end_streaming is {ends}, a ReasoningEnd came: {closed}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from ..events import (
     ContentText,
@@ -65,10 +65,9 @@ class Run:
         """A parser as this run's, at its beginning."""
         return self.parser_class(**{"trace": True, **self.options, **options})
 
-    def confirm(self, condition: object, problem: str) -> None:
-        """Raises AssertionError, with what is needed to see it again, where the condition is not met."""
-        if not condition:
-            raise AssertionError(report(self.parser_class, problem, self.deltas, self.options))
+    def fail(self, problem: str) -> NoReturn:
+        """Raises AssertionError, with what is needed to see it again."""
+        raise AssertionError(report(self.parser_class, problem, self.deltas, self.options))
 
 
 def stream(parser_class: ParserClass, deltas: Iterable[Delta], **options: Any) -> Run:

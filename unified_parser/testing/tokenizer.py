@@ -38,7 +38,7 @@ class CharacterTokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids."""
-        return "".join(self.markers[n - _FIRST] if n >= _FIRST else chr(n) for n in ids)
+        return "".join([self.markers[n - _FIRST] if n >= _FIRST else chr(n) for n in ids])
 
 
 def cut(text: str, rng: Random, most: int = 12) -> list[Delta]:
