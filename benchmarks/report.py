@@ -14,9 +14,9 @@ from rich.table import Table
 class Result:
     """One contender over one stream.
 
-    ``best`` and ``median`` are CPU seconds of the whole stream, None where nothing ran to be timed. ``over``: it was
-    given up at the time limit, with ``done`` of the stream read. ``reads``: do its messages say what the
-    output says (None: not known)?
+    ``best`` and ``median`` are CPU seconds of the whole stream, None where nothing ran to be timed.
+    ``over``: it was given up at the time limit, with ``done`` of the stream read. ``reads``: do its messages
+    say what the output says (None: not known)?
     """
 
     pair: str
@@ -101,9 +101,9 @@ def table(pair: str, found: Sequence[Row], contenders: Sequence[str]) -> Table:
 #: The ratios shown, each of the costs a token at the largest size.
 RATIOS = (("vllm", "ours"), ("core", "floor"), ("ours", "floor"))
 LEGEND = (
-    "growth: slope of log(total cost) over log(tokens), 1 is linear. Ratios: at the largest size that both read. "
-    ">: over the time limit, cost of the part read; not run on larger streams. *: the messages do not say what the output says. "
-    "-: fails, or none."
+    "growth: slope of log(total cost) over log(tokens), 1 is linear. Ratios: at the largest size that both "
+    "read. >: over the time limit, cost of the part read; not run on larger streams. *: the messages do not "
+    "say what the output says. -: fails, or none."
 )
 
 

@@ -11,6 +11,9 @@ from typing import Any
 import tokenizers
 from tokenizers import AddedToken
 
+#: Tokens of their own in real vocabularies, but not marked as special.
+_NOT_SPECIAL = {"｜DSML｜"}
+
 #: Names a folder with one folder a tokenizer, each with a ``tokenizer.json``.
 VARIABLE = "UNIFIED_PARSER_TOKENIZERS"
 
@@ -20,10 +23,9 @@ class BenchTokenizer:
 
     def __init__(self, backend: tokenizers.Tokenizer, markers: Iterable[str]) -> None:
         self.backend = backend
-        self.all_special_tokens = sorted(set(markers))
-        self.backend.add_special_tokens(
-            [AddedToken(marker, special=True, normalized=False) for marker in self.all_special_tokens]
-        )
+        self.all_special_tokens = sorted(set(markers) - _NOT_SPECIAL)
+        self.backend.add_special_tokens(_added(self.all_special_tokens, special=True))
+        self.backend.add_tokens(_added(sorted(set(markers) & _NOT_SPECIAL), special=False))
         self.all_special_ids = [self.get_vocab()[marker] for marker in self.all_special_tokens]
 
     @cached_property
@@ -59,6 +61,10 @@ class BenchTokenizer:
 
     def convert_tokens_to_string(self, found: list[str]) -> str:
         return self.decode([self._vocabulary[token] for token in found])
+
+
+def _added(literals: Iterable[str], *, special: bool) -> list[AddedToken]:
+    return [AddedToken(literal, special=special, normalized=False) for literal in literals]
 
 
 def tokenizer_for(markers: Iterable[str], prefer: str) -> BenchTokenizer:

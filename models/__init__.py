@@ -30,6 +30,7 @@ FAMILIES: dict[str, str] = {
         "granite:GraniteFunctionCallingParser": ("granite-20b-fc",),
         "granite:GraniteThinkingParser": ("granite_thinking_parser",),
         "harmony:HarmonyParser": ("openai_gptoss", "openai", "gpt_oss", "gpt-oss"),
+        "hf:HfParser": ("hf", "response_template"),
         "hunyuan:HunyuanA13BParser": ("hunyuan_a13b",),
         "hunyuan:Hy3Parser": ("hy_v3", "hunyuan"),
         "hunyuan:Hy4Parser": ("hy_v4",),

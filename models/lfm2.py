@@ -19,7 +19,7 @@ CLOSE = Marker("<|tool_call_end|>")
 
 _BLANK = r"\s{0,32}"
 _NAME = r"[^\W\d][\w.-]{0,127}"
-#: What stands behind an argument that is a string: the next argument, or the call's end and what follows that.
+#: What stands behind an argument that is a string: the next argument, or the call's end and what follows it.
 #: The lengths are bounded, so that no text is held back for long.
 BEHIND_ARGUMENT = regex.compile(
     rf"{_BLANK}(?:,{_BLANK}(?:{_NAME}{_BLANK}=|\))"

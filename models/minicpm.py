@@ -97,7 +97,7 @@ RESERVED = tuple(
 SHOWN = Content(
     drops=(
         *(Drop(marker, in_reasoning=True) for marker in RESERVED),
-        Drop(Marker("<|im_end|>"), in_reasoning=True, ends_output=True),
+        Drop(Marker("<|im_end|>"), ends_reasoning=True, ends_output=True),
     )
 )
 

@@ -51,6 +51,8 @@ class Marker:
     evidence that this spelling is a marker and not a quotation. By default it is the whole literal.
     ``special`` says whether models of the family normally have it as one token: only such a marker is dropped
     where it strays, and only for such markers must a server keep special tokens in the text.
+    ``pattern``: a regular expression that begins with the literal. What it matches is the marker, its named
+    groups are the walk's ``captures``; where it does not match, the literal is text.
     ``behind``: it acts only at the beginning of a piece of content, or behind one of these literals.
     ``before`` and ``after`` are the white-space literals that the chat template writes around it. The longest
     one that is there in full is framing and dropped; anything else is kept.
@@ -60,6 +62,7 @@ class Marker:
     aliases: tuple[str, ...] = ()
     token: str | None = None
     special: bool = True
+    pattern: str = ""
     behind: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
@@ -129,9 +132,12 @@ class Content:
     """The answer: all text outside the blocks. ``drops`` are wrappers and marks that are never shown.
 
     ``lead``: text that a message begins with although the prompt has it and the output does not.
+    ``open`` / ``close``: the markers around each piece of it, where text outside of them is dropped.
     """
 
     lead: str = ""
+    open: Marker | None = None
+    close: Marker | None = None
     strip: Strip = ""
     drops: tuple[Drop, ...] = ()
 
@@ -267,5 +273,6 @@ class OutputFormat:
             found |= dict.fromkeys(m for m in (block.open, block.close) if m)
             for call in block.calls:
                 found |= dict.fromkeys(call.markers())
+        found |= dict.fromkeys(m for m in (self.content.open, self.content.close) if m)
         found |= dict.fromkeys(drop.marker for drop in self.content.drops)
         return tuple(found)

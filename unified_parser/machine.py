@@ -27,6 +27,8 @@ Program: TypeAlias = Callable[[Walk], Steps[None]]
 REASONING = "reasoning"
 CONTENT_ONLY = "content, thinking off"
 UNDECIDED = "undecided"
+OUTSIDE = "outside of content"
+INSIDE = "inside of content"
 PASS_ON = "passed on"
 OVER = "over"
 HEADER = "header"
@@ -62,10 +64,14 @@ class Machine:
         self.tokens = tokens
         self.looks_back = any(marker.behind for marker in form.markers())
         self.blocks = [Block(tools, tokens, _leaves(form, tools)) for tools in form.tools]
+        channel = OUTSIDE if form.content.open else CONTENT
         self.states: dict[str, TextState] = {
-            CONTENT: self._state(CONTENT, self._content_uses(thinking=True)),
-            CONTENT_ONLY: self._state(CONTENT, self._content_uses(thinking=False)),
+            CONTENT: self._state(channel, self._content_uses(thinking=True)),
+            CONTENT_ONLY: self._state(channel, self._content_uses(thinking=False)),
         }
+        if form.content.open:
+            ends: list[Use[Act]] = [Use(m, self._leave_content) for m in (form.content.close,) if m]
+            self.states[INSIDE] = self._state(CONTENT, ends)
         if form.reasoning:
             self.states[REASONING] = self._state(REASONING, self._reasoning_uses())
         self.spilled = {
@@ -96,6 +102,8 @@ class Machine:
         live = reasoning is not None and (thinking or not reasoning.off_text)
         if reasoning and live and reasoning.reopens:
             uses.append(Use(reasoning.open, self._reopen, reasoning.open.before))
+        if form.content.open:
+            uses.append(Use(form.content.open, self._enter_content))
         for block in self.blocks:
             if block.tools.open:
                 opener = block.tools.open
@@ -212,9 +220,12 @@ class Machine:
         return (yield from self._read(walk, text))
 
     def _read(self, walk: Walk, state: TextState) -> Steps[str]:
-        channel = walk.reasoning if state.channel == REASONING else walk.content
-        flow = partial(_let_flow, walk, channel)
-        spelling = yield from walk.read_until(state.marks, channel.write, flow)
+        if state.channel == OUTSIDE:
+            spelling = yield from walk.read_until(state.marks, drop)
+        else:
+            channel = walk.reasoning if state.channel == REASONING else walk.content
+            flow = partial(_let_flow, walk, channel)
+            spelling = yield from walk.read_until(state.marks, channel.write, flow)
         return (yield from spelling.does(walk, spelling))
 
     def _undecided(self, walk: Walk) -> Steps[str]:
@@ -240,7 +251,7 @@ class Machine:
             walk.events.append(ReasoningStart(walk.done, walk.done))
         else:
             walk.reasoning_over = True
-        if blank:
+        if blank and self.states[state].channel != OUTSIDE:
             (walk.reasoning if state == REASONING else walk.content).write(blank)
         return state
 
@@ -254,11 +265,18 @@ class Machine:
         else:
             walk.discard()
         walk.reasoning.end()
-        again = not walk.calls and not "".join(walk.content.said or ()).strip() and walk.reasoning.said
+        again = self._said_again(walk)
         if again:
-            walk.events.append(ContentText("".join(again), walk.done, walk.done))
+            walk.events.append(ContentText(again, walk.done, walk.done))
         walk.content.end(keep_blank=walk.calls == 0 and not again)
         walk.frame()
+
+    def _said_again(self, walk: Walk) -> str:
+        """The reasoning, where it must stand in for the content that a message is required to have."""
+        if walk.only_reasoning and walk.reasoning_over:  # what follows is read elsewhere
+            return ""
+        answered = walk.calls or "".join(walk.content.said or ()).strip()
+        return "" if answered else "".join(walk.reasoning.said or ())
 
     # What markers do
 
@@ -273,6 +291,17 @@ class Machine:
         yield from walk.skip_frame(spelling.marker.after)
         walk.frame()
         return REASONING
+
+    def _enter_content(self, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        yield from walk.skip_frame(spelling.marker.after)
+        walk.frame()
+        return INSIDE
+
+    def _leave_content(self, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
+        walk.content.end()
+        walk.frame()
+        return walk.content_state
+        yield
 
     def _again(self, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
         walk.frame()

@@ -270,4 +270,4 @@ class UnifiedParser:
     @property
     def needs_special_tokens(self) -> bool:
         """Are markers special tokens, which the server must then keep in the text?"""
-        return bool(self.marker_literals())
+        return bool(_token_literals(self._start.form))

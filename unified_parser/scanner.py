@@ -8,8 +8,11 @@ none will come.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+import regex
 
 from .evidence import Evidence
 from .format import Marker
@@ -22,6 +25,8 @@ Flow: TypeAlias = Callable[[Callable[[str], object]], None]
 
 #: How far back a marker may look.
 LOOK_BACK = 16
+#: How long the text of a pattern may be.
+MAX_MATCH = 1024
 _NOT_SPACE = re.compile(r"[^ \t\r\n]")
 
 
@@ -110,6 +115,13 @@ def _unless_longer(text: str, prefixes: set[str]) -> str:
     return f"(?!{'|'.join([*_endings(parts - {''}), *ends])})"
 
 
+@cache
+def _compile_pattern(pattern: str) -> tuple[regex.Pattern[str], bool]:
+    """A marker's pattern, and whether what it matches may go on behind a match."""
+    may_grow = re.search(r"(?<!\\)[?*+})]$", pattern) is not None
+    return regex.compile(pattern, regex.DOTALL), may_grow
+
+
 def _endings(prefixes: set[str]) -> list[str]:
     """Alternatives that match any of the prefixes at the end of the text."""
     tree: dict[str, Any] = {}
@@ -139,6 +151,7 @@ class Scanner:
         "base",
         "buffer",
         "by_ids",
+        "captures",
         "evidence",
         "exact",
         "in_frame",
@@ -157,6 +170,7 @@ class Scanner:
         self.over = False
         self.in_frame = False  # waiting for framing that may follow a marker
         self.looks_back = False  # some marker acts only behind certain text
+        self.captures: Mapping[str, str] = {}  # the named groups of the last pattern that was read
         self.matched = 0  # the length of the last match, framing included
         self._kept: list[str] | None = None
         self._kept_from = 0
@@ -250,11 +264,34 @@ class Scanner:
                     self._sink(buffer, pos, match.start(), sink)
                     self.pos = match.end()
                     self.matched = match.end() - match.start()
-                    return spelling
-                self._sink(buffer, pos, match.end(), sink)
+                    if not spelling.marker.pattern or (yield from self._read_pattern(spelling)):
+                        return spelling
+                    buffer, pos = self.buffer, self.pos
+                    self._sink(buffer, pos, pos + len(spelling.literal), sink)
+                    continue
+                self._sink(buffer, pos, match.start() + 1, sink)  # it may hold another one
                 continue
             if self.over:
                 raise EndOfOutput
+            yield
+
+    def _read_pattern(self, spelling: Spelling[T]) -> Steps[bool]:
+        """Reads what the marker's pattern matches, whose literal was just read. False: nothing is read.
+
+        A match that more text may lengthen waits for it.
+        """
+        pattern, may_grow = _compile_pattern(spelling.marker.pattern)
+        length = len(spelling.literal)
+        self.pos -= length
+        while True:
+            match = pattern.match(self.buffer, self.pos, partial=not self.over)
+            if match is None or match.end() - match.start() > MAX_MATCH:
+                return False
+            if self.over or not (match.partial or (may_grow and match.end() == len(self.buffer))):
+                self.captures = match.groupdict("")
+                self.matched += match.end() - match.start() - length
+                self.pos = match.end()
+                return True
             yield
 
     def _is_cut_off(self, marks: Marks[T]) -> bool:
@@ -289,7 +326,10 @@ class Scanner:
                     return None
                 self.pos = match.end()
                 self.matched = match.end() - match.start()
-                return spelling
+                if not spelling.marker.pattern or (yield from self._read_pattern(spelling)):
+                    return spelling
+                self.pos -= self.matched - len(spelling.literal)
+                return None
             if self.over and match is not None:
                 return None
             yield from self.more()

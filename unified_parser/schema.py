@@ -43,6 +43,9 @@ class ToolSchemaError(ValueError):
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+_ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff]').search
+
+
 def _escape_code(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
 
@@ -55,7 +58,7 @@ def quote(text: str) -> str:
 
 def quote_inner(text: str) -> str:
     """``quote`` without the quotes: for the pieces of a streamed string, which join to the whole."""
-    return quote(text)[1:-1]
+    return text if _ESCAPED(text) is None else quote(text)[1:-1]
 
 
 # --- Literals of JSON and of Python -------------------------------------------------------------------------

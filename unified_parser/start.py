@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .format import Header, Marker, OutputFormat
-from .machine import BETWEEN, BODY, CONTENT_ONLY, HEADER, REASONING, UNDECIDED, Place
+from .machine import BETWEEN, BODY, CONTENT_ONLY, HEADER, INSIDE, REASONING, UNDECIDED, Place
 from .tokens import SpecialTokens, Tokenizer, spell
 from .walk import CONTENT
 
@@ -70,7 +70,8 @@ class Start(NamedTuple):
         meaning: dict[str, Marker | None] = dict.fromkeys(self.form.start.boundaries)
         enders = [t.open for t in self.form.tools if t.open and t.in_reasoning == "ends"]
         enders += [item.marker for item in self.form.content.drops if item.ends_reasoning]
-        for known in [reasoning.open, reasoning.close, *enders]:
+        content = [m for m in (self.form.content.open, self.form.content.close) if m]
+        for known in [reasoning.open, reasoning.close, *content, *enders]:
             meaning |= dict.fromkeys(known.spellings, known)
         found = _last(meaning, prompt)
         if found is None:
@@ -83,6 +84,8 @@ class Start(NamedTuple):
         frames = tuple(frame for frame in frames if frame)
         if marker is reasoning.open:
             return Place(REASONING, frames)
+        if marker is self.form.content.open:
+            return Place(INSIDE, frames)
         off = self.thinking is False or not self.form.start.thinking_is_on(self.kwargs)
         return Place(CONTENT_ONLY if off and reasoning.off_text else CONTENT, frames)
 

@@ -43,6 +43,13 @@ class TokenLevel:
         self._spelled = [text for text in implicit if text not in tokens.id_of]
         self._spelled += () if single else explicit
         self._window = max(map(len, self._spelled), default=0)
+        #: and the ids of those tokens that are a part of such an end, without which it is a quotation of one
+        self._needs = {
+            text: tokens.id_of[marker.token]
+            for marker in form.markers()
+            for text in marker.spellings
+            if marker.token in tokens.id_of and marker.token is not None
+        }
 
     @property
     def by_ids(self) -> bool:
@@ -71,7 +78,12 @@ class TokenLevel:
         if not self._spelled:
             return False
         text, old = self._text(ids, delta, self._window)
-        return any(text.find(end, max(old - len(end) + 1, 0)) >= 0 for end in self._spelled)
+        recent = ids[max(len(ids) - len(delta) - self._window, 0) :]
+        return any(
+            text.find(end, max(old - len(end) + 1, 0)) >= 0
+            for end in self._spelled
+            if end not in self._needs or self._needs[end] in recent
+        )
 
     def _leaves_in(self, header: Header, ids: Sequence[int], delta: Sequence[int]) -> bool:
         """Is a header completed inside ``delta`` whose body is no reasoning?"""

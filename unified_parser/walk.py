@@ -46,6 +46,7 @@ _new: Any = tuple.__new__
 CONTENT = "content"
 
 _NEVER = re.compile(r"(?!)").search
+_SPACE_AT_END = re.compile(r"\s\Z").search
 
 
 class Channel:
@@ -133,8 +134,13 @@ class Channel:
 
     def steady(self) -> Record | None:
         """The event that plain text becomes now, where nothing holds it back."""
-        through = self.blank or self._strip or self._filter is not None or self.said is not None
+        through = self.blank or self._held or self._filter is not None or self.said is not None
         return None if through else self._record
+
+    @property
+    def trims(self) -> bool:
+        """Is white space at the end of a piece framing?"""
+        return bool(self._strip)
 
 
 def _no_filter() -> None:
@@ -171,8 +177,10 @@ class Walk(Scanner):
         "_flowed",
         "_loose",
         "_program",
+        "_recent",
         "_steady",
         "_trace",
+        "_watched",
         "around",
         "call",
         "calls",
@@ -194,6 +202,8 @@ class Walk(Scanner):
 
     def __init__(self, machine: Machine, evidence: Evidence, options: Options, program: Any) -> None:
         super().__init__(evidence)
+        self._watched = evidence.watched
+        self._recent = evidence.recent
         self.machine = machine
         self.tools = options.tools
         self.events: list[Event] = []
@@ -228,13 +238,14 @@ class Walk(Scanner):
 
     def feed(self, text: str, token_ids: Sequence[int] = ()) -> list[Event]:
         """The events of one delta."""
-        if token_ids and self.evidence.watched:
-            text = self._take_ids(text, token_ids)
-        elif self.by_ids:
-            text = self._without_ids(text)
-        else:
-            self._loose = True
-            self.evidence.recent.append((text, ()))
+        watched = self._watched
+        if watched:
+            if not token_ids:
+                text = self._without_ids(text)
+            elif self.exact and watched.isdisjoint(token_ids):
+                self._recent.append((text, token_ids))
+            else:
+                text = self._take_ids(text, token_ids)
         if not text:
             return []
         steady = self._steady
@@ -264,12 +275,13 @@ class Walk(Scanner):
         """Text whose ids have come, or are to come: a special token's text need not come in one piece."""
         if not text:
             return text
-        self._land()
-        self.exact = False
         self._loose = True
         evidence = self.evidence
-        if evidence.lagging:
-            text = evidence.place(text, (), self.base + len(self.buffer), self.buffer[self.pos :])
+        if self.by_ids:
+            self._land()
+            self.exact = False
+            if evidence.lagging:
+                text = evidence.place(text, (), self.base + len(self.buffer), self.buffer[self.pos :])
         evidence.recent.append((text, ()))
         return text
 
@@ -332,6 +344,9 @@ class Walk(Scanner):
         """Plain text goes straight to the channel until ``search`` finds something in a delta."""
         record = channel.steady()
         if record is not None and self.pos == len(self.buffer):
+            if channel.trims:
+                plain = search
+                search = lambda text: plain(text) or _SPACE_AT_END(text)  # noqa: E731
             self._steady = search, record, -1, False
 
     def let_arguments_flow(self, search: Search, *, quoted: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,13 +11,18 @@ from vllm.entrypoints.generate.base.protocol import DeltaMessage
 from vllm.parser.engine.adapters import ParserEngineReasoningAdapter
 from vllm.reasoning import ReasoningParser
 
-from unified_parser.parser import UnifiedParser
+from unified_parser.events import ContentText, Event, ReasoningText
+from unified_parser.message import Message, MessageBuilder
+from unified_parser.parser import Phase, UnifiedParser
 from unified_parser.start import decode
 from unified_parser.tokens import Tokenizer
 
 from .compat import ReasoningEnd
 from .deltas import delta_message
 from .requests import build_parser, keep_special_tokens
+
+#: How many ids a character may be spread over.
+_IDS_OF_A_CHARACTER = 8
 
 
 class ReasoningAdapter(ParserEngineReasoningAdapter):
@@ -40,22 +46,24 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         self._prompt: Sequence[int] | None = None
         self._prompt_settled = False
         self._stream: UnifiedParser | None = None
-        self._end_seen = False  # the id that ends reasoning, in the stream
-        self._ids_behind: list[int] = []  # the stream's ids from there on
-        self._text_behind = ""  # the last step's text behind the reasoning
+        self._ids: list[int] = []  # of the stream, up to the step in which reasoning ends
+        self._text_behind = ""  # the content of that step
 
-    def _new_parser(self, prompt: Sequence[int] | None) -> UnifiedParser:
+    def _new_parser(
+        self, prompt: Sequence[int] | None, phase: Phase = "reasoning", tools: Iterable[Any] | None = None
+    ) -> UnifiedParser:
         return build_parser(
             self.parser_class,
             self.model_tokenizer,
+            tools,
             chat_template_kwargs=self._template_kwargs,
             prompt_token_ids=prompt,
-            phase="reasoning",
+            phase=phase,
         )
 
     @cached_property
     def _parser(self) -> UnifiedParser:
-        """Reads whole outputs and counts. Made anew when the prompt becomes known."""
+        """Counts. Made anew when the prompt becomes known."""
         return self._new_parser(self._prompt)
 
     @cached_property
@@ -95,14 +103,11 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
         """The ids of content among these; for a stream whose reasoning is over, those of the text handed on.
 
-        Where no single token ends reasoning they are the last ids that spell that text; without any the next
-        parser goes by the text.
+        These are found by that text: the token that ends reasoning may be missing, or hold more than the end.
         """
         if not self.has_engine_confirmed_reasoning_end():
             return self._token_level.content_ids(input_ids)
-        if self._token_level.reasoning_end_token_ids:
-            return self._ids_behind
-        return _last_that_spell(self._text_behind, self._ids_behind, self._token_level.tokenizer)
+        return _last_that_spell(self._text_behind, self._ids, self._token_level.tokenizer)
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
         return self._parser.count_reasoning_tokens(token_ids)
@@ -131,9 +136,25 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         return keep_special_tokens(request) if self._token_level.needs_special_tokens else request
 
     def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
+        """All the reasoning of the output, and what is behind the first of it without the text of the rest.
+
+        vLLM has no place for reasoning that a tool parser finds in a whole output, so none is left for it.
+        """
         self._prompt_settled = True
-        message = self._parser.parse(model_output)
-        return message.reasoning, message.content
+        events = _read(self._new_parser(self._prompt), model_output)
+        first = _message(events)
+        behind = next((event.start for event in events if isinstance(event, ContentText)), None)
+        if first.content is None or behind is None:
+            return first.reasoning, first.content
+        tools = getattr(request, "tools", None)
+        events = _read(self._new_parser(self._prompt, "whole", tools), model_output)
+        if not first.content.strip():  # a family may require that there is some content
+            return first.reasoning, _message(events).content
+        later = [event for event in events if isinstance(event, ReasoningText) and event.start >= behind]
+        if not later:
+            return first.reasoning, first.content
+        reasoning = (first.reasoning or "") + "".join(event.text for event in later)
+        return reasoning, _without(model_output, later, behind)
 
     # Streams
 
@@ -149,19 +170,10 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         if self._stream is None:
             self._prompt_settled = True
             self._stream = self._new_parser(self._prompt)
-        self._follow_ids(self._stream, delta_token_ids)
+        self._ids.extend(delta_token_ids)
         message = delta_message(self._stream.feed(delta_text, delta_token_ids))
         self._text_behind = (message.content if message else None) or ""
         return message
-
-    def _follow_ids(self, stream: UnifiedParser, ids: Sequence[int]) -> None:
-        """Keeps the ids from the end of reasoning on; all of them as long as there is no end."""
-        end = None if self._end_seen else stream.find_reasoning_end(ids)
-        if end is None:
-            self._ids_behind.extend(ids)
-        else:
-            self._end_seen = True
-            self._ids_behind = list(ids[end.offset + (not end.implicit) :])
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
         """Whether the stream is past its reasoning, and past the white space that belongs to its end."""
@@ -175,14 +187,39 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         return None
 
 
-def _last_that_spell(text: str, ids: list[int], tokenizer: Tokenizer | None) -> list[int]:
-    """The last ids whose text this is, those of a character that is not whole yet among them; or else none."""
-    found: list[int] = []
-    for count in range(1, len(ids) + 1):
-        last = ids[-count:]
-        spelled = decode(tokenizer, last).rstrip("\ufffd")
-        if spelled == text:
-            found = last
-        elif len(spelled) > len(text):
-            break
-    return found
+def _read(parser: UnifiedParser, text: str) -> list[Event]:
+    """The events of a whole output."""
+    return [*parser.feed(text), *parser.finish()]
+
+
+def _message(events: Iterable[Event]) -> Message:
+    builder = MessageBuilder()
+    builder.add(events)
+    return builder.build()
+
+
+def _without(text: str, events: Iterable[Event], start: int) -> str:
+    """The text from ``start`` on, without what the events come from."""
+    kept: list[str] = []
+    for event in events:
+        kept.append(text[start : event.start])
+        start = event.end
+    return "".join([*kept, text[start:]])
+
+
+def _last_that_spell(text: str, ids: Sequence[int], tokenizer: Tokenizer | None) -> Sequence[int]:
+    """The last ids whose text this is, or ends with this where a token holds more; none if there are no such.
+
+    A character whose last bytes are still to come is in ids but not in the text; so may be its first bytes.
+    """
+
+    def spelled(count: int) -> str:
+        return decode(tokenizer, ids[len(ids) - count :]).rstrip("\ufffd")
+
+    counts = range(len(ids) + 1)
+    fewest = bisect_left(counts, len(text), key=lambda count: len(spelled(count).lstrip("\ufffd")))
+    near = counts[fewest : fewest + _IDS_OF_A_CHARACTER]
+    exact = [count for count in near if spelled(count) == text]
+    longer = [count for count in near if spelled(count).endswith(text)]
+    count = exact[-1] if exact else longer[0] if longer else 0
+    return ids[len(ids) - count :]

@@ -49,6 +49,7 @@ class ToolAdapter(ParserEngineToolAdapter):
         self._template_kwargs = chat_template_kwargs
         self._skip_reasoning = False
         self._stream: UnifiedParser | ForcedCalls | None = None
+        self._reasoning_held = ""
 
     @property
     def skip_reasoning_parsing(self) -> bool:
@@ -93,12 +94,31 @@ class ToolAdapter(ParserEngineToolAdapter):
         delta_token_ids: Sequence[int],
         request: Any,
     ) -> DeltaMessage | None:
+        first = self._stream is None
         if self._stream is None:
             self._stream = self._new_parser(request)
-        return delta_message(self._stream.feed(delta_text, delta_token_ids))
+        message = delta_message(self._stream.feed(delta_text, delta_token_ids))
+        return self._hold_reasoning(message) if first else self._with_held_reasoning(message)
+
+    def _hold_reasoning(self, message: DeltaMessage | None) -> DeltaMessage | None:
+        """Keeps the first step's reasoning for the next: vLLM would put it in place of the other half's."""
+        if message is None or not message.reasoning:
+            return message
+        self._reasoning_held = message.reasoning
+        said = {"content": message.content, "tool_calls": message.tool_calls}
+        said = {name: value for name, value in said.items() if value}
+        return DeltaMessage(**said) if said else None
+
+    def _with_held_reasoning(self, message: DeltaMessage | None) -> DeltaMessage | None:
+        if self._reasoning_held:
+            message = message or DeltaMessage()
+            message.reasoning = self._reasoning_held + (message.reasoning or "")
+            self._reasoning_held = ""
+        return message
 
     def finish_streaming(self) -> DeltaMessage | None:
-        return None if self._stream is None else delta_message(self._stream.finish())
+        events = [] if self._stream is None else self._stream.finish()
+        return self._with_held_reasoning(delta_message(events))
 
     def get_remaining_unstreamed_args(self) -> str:
         """Nothing: a step's arguments are always sent with that step."""

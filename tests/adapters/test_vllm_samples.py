@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import pytest
@@ -21,13 +20,42 @@ from vllm_driver import chat_request, compose, fold_messages, parse_whole, strea
 STREAM_CUTS = ("whole", "tokens", "some-tokens-1", "some-tokens-2")
 TEXT_CUTS = ("characters-1",)
 
-# What two parsers in series cannot get right: the sample's id -> (in which modes, why).
-INEXACT: dict[str, tuple[str, str]] = {}
+NESTED = "the tool half is not told that the text around a call inside reasoning is reasoning"
+NO_REASON = "no parser of a whole output is told that the token limit ended it"
+OTHER_FAMILY = "the tool half does not know the framing, strays and spellings of the other half's family"
+NO_TOOL_HALF = "nothing reads the text behind reasoning, or any where a silent prompt counts as its end"
+NO_PROMPT = "the tool half is not told the prompt, which opened a region of content"
+APART = "reasoning that comes later is stripped by itself"
+NOT_SAID_AGAIN = "the tool half does not know the reasoning that is to be the content"
+
+#: What two parsers in series cannot get right: the modes that contain a word (all: ""), and why. Whole texts
+#: of samples with literal markers are not among them: their ids tell, and vLLM drops those.
+INEXACT = {
+    "beam/golden-truncated-between-parameters": ("parsed", NO_REASON),
+    "hf/golden-regions-prompt-opens-content": ("", NO_PROMPT),
+    "hf/golden-two-thoughts": ("streamed", APART),
+    "hf/golden-xml-truncated": ("parsed", NO_REASON),
+    "internlm/golden-s1-action-inside-the-thought": ("", NESTED),
+    "internlm/golden-s1-unclosed-action-in-the-thought": ("", NESTED),
+    "minicpm/golden-v-content-between-calls": ("", OTHER_FAMILY),
+    "minicpm/v-reasoning-and-recovered-newlines": ("", NO_TOOL_HALF),
+    "minicpm/v-thinking-off": ("", NO_TOOL_HALF),
+    "minicpm/v-with-xml-call": ("", OTHER_FAMILY),
+    "minimax_m2/append-think-puts-all-in-content": ("", OTHER_FAMILY),
+    "minimax_m2/append-think-with-call": ("", OTHER_FAMILY),
+    "nemotron_v3/content-then-parallel": ("", OTHER_FAMILY),
+    "nemotron_v3/golden-content-required-blank": ("streamed", NOT_SAID_AGAIN),
+    "nemotron_v3/golden-with-the-coders-calls": ("", OTHER_FAMILY),
+    "nemotron_v3/thinking-off-but-reasons": ("", OTHER_FAMILY),
+    "sglang_only/golden-trinity-calls-in-a-thought": ("streamed", NESTED),
+    "sglang_only/kimi-vl-thinking": ("streamed", NO_TOOL_HALF),
+    "sglang_only/trinity-call-inside-think": ("", NESTED),
+}
 
 
 @dataclass(frozen=True)
 class Served:
-    """A sample as a server has it: the request, the prompt's and the output's ids, and what makes its parser."""
+    """A sample as a server has it: the request, the ids of prompt and output, what makes its parser."""
 
     sample: Sample
     output: Output
@@ -38,7 +66,11 @@ class Served:
     @staticmethod
     def of(sample: Sample) -> Served:
         tokenizer = family_tokenizer(
-            sample.parser_name, sample.partner, sample.prompt_tail, sample.absent_markers
+            sample.parser_name,
+            sample.partner,
+            sample.prompt_tail,
+            sample.absent_markers,
+            sample.response_template,
         )
         request = chat_request(sample.tools, chat_template_kwargs=sample.chat_template_kwargs)
         parser_class = compose(sample.reasoning_name, sample.tool_name, tokenizer)
@@ -63,12 +95,12 @@ class Served:
 
 
 def _without_cut_off_call(streamed: Folded, sample: Sample) -> Folded:
-    """Without the call that the end of a truncated output cut off: clients have seen its beginning."""
+    """Without calls that ended incomplete, or with the output: clients have seen their beginning."""
+    message = streamed.complete()
     known = len(sample.expected.calls)
-    cut_off = len(streamed.calls) - known
-    if cut_off == 1 and sample.truncated:
-        return Folded(streamed.reasoning, streamed.content, streamed.calls[:known])
-    return streamed
+    if sample.truncated and len(streamed.calls) == known + 1:
+        message.calls = message.calls[:known]
+    return message
 
 
 def _by_mode(served: Served) -> dict[str, Folded]:
@@ -77,15 +109,14 @@ def _by_mode(served: Served) -> dict[str, Folded]:
     The last two come from one instance: Responses of 0.30 parse the whole output with the parser that
     streamed it, and n > 1 parses several with one.
     """
-    found = {"parsed whole": served.whole(served.make_parser())}
-    cuts = STREAM_CUTS if served.sample.literal else STREAM_CUTS + TEXT_CUTS
-    for cut in cuts:
-        found[f"streamed: {cut}"] = served.streamed(served.make_parser(), cut)
+    literal = served.sample.literal  # only ids tell
+    cuts = STREAM_CUTS if literal else STREAM_CUTS + TEXT_CUTS
+    found = {f"streamed: {cut}": served.streamed(served.make_parser(), cut) for cut in cuts}
     parser = served.make_parser()
-    served.whole(parser)
+    whole = served.whole(parser)
     found["streamed by one that has parsed"] = served.streamed(parser, "tokens")
-    found["parsed by one that has streamed"] = served.whole(parser)
-    return found
+    again = served.whole(parser)
+    return found if literal else found | {"parsed": whole, "parsed by one that has streamed": again}
 
 
 @pytest.mark.parametrize("sample", [pytest.param(sample, id=sample.id) for sample in load()])
@@ -93,8 +124,8 @@ def test_sample(sample: Sample) -> None:
     found = {mode: message.spelled() for mode, message in _by_mode(Served.of(sample)).items()}
     expected = sample.expected.spelled()
     wrong = {mode: message for mode, message in found.items() if message != expected}
-    modes, why = INEXACT.get(sample.id, ("", ""))
-    if modes:
+    if sample.id in INEXACT:
+        modes, why = INEXACT[sample.id]
         assert any(modes in mode for mode in wrong), f"exact after all: take it off the list ({why})"
         wrong = {mode: message for mode, message in wrong.items() if modes not in mode}
     assert wrong == {}, f"{expected} is right: {sample.note}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -18,7 +19,8 @@ class Recorded:
 
     def __init__(self, parser_class: ParserClass) -> None:
         self.parser_class = parser_class
-        self.outputs = [(sample.raw, _options(sample)) for sample in load() if _class_of(sample) is parser_class]
+        mine = [sample for sample in load() if _class_of(sample) is parser_class]
+        self.outputs = [(sample.raw, _options(sample)) for sample in mine]
 
 
 def _class_of(sample: Sample) -> ParserClass:
@@ -34,15 +36,20 @@ def _options(sample: Sample) -> dict[str, Any]:
     }
 
 
+@cache
+def _values() -> dict[str, list[Any]]:
+    recorded = [Recorded(parser_class) for parser_class in CLASSES]
+    return {
+        "parser_class": CLASSES,
+        "written": [parser_class for parser_class in CLASSES if not why_unwritable(parser_class)],
+        "recorded": [record for record in recorded if record.outputs],
+    }
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Arguments: ``parser_class``, every family; ``written``, those whose outputs the kit can write;
     ``recorded``, those that have samples."""
-    known = [Recorded(parser_class) for parser_class in CLASSES]
-    values: dict[str, list[Any]] = {
-        "parser_class": CLASSES,
-        "written": [parser_class for parser_class in CLASSES if not why_unwritable(parser_class)],
-        "recorded": [record for record in known if record.outputs],
-    }
+    values = _values()
     for name in values.keys() & set(metafunc.fixturenames):
         metafunc.parametrize(name, [pytest.param(value, id=_name(value)) for value in values[name]])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from unified_parser.testing import (
@@ -26,7 +26,9 @@ from unified_parser.testing import (
 )
 from unified_parser.testing.strategies import hostile, jumbled, mutated, outputs
 
-FEW = settings(max_examples=max(settings.default.max_examples // 4, 1))
+# A failure prints its output, which is short anyway; shrinking it takes minutes when many families fail.
+UNSHRUNK = [phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)]
+FEW = settings(max_examples=max(settings.default.max_examples // 7, 1), phases=UNSHRUNK)
 SEEDS = st.integers(0, 2**32)
 
 
@@ -35,6 +37,7 @@ def check(parser_class: ParserClass, output: Output, seed: int) -> None:
     check_ids(parser_class, output.text, Random(seed), **output.options)
 
 
+@FEW
 @given(data=st.data(), seed=SEEDS)
 def test_written_calls_are_read(written: ParserClass, data: st.DataObject, seed: int) -> None:
     output = data.draw(outputs(written))
@@ -70,14 +73,14 @@ def test_any_text(parser_class: ParserClass, data: st.DataObject, seed: int) -> 
 
 def test_samples(recorded: Any) -> None:
     rng = Random(1)
-    for text, options in recorded.outputs:
+    for text, options in rng.sample(recorded.outputs, min(len(recorded.outputs), 5)):
         check_text(recorded.parser_class, text, rng, **options)
         check_ids(recorded.parser_class, text, rng, **options)
 
 
 def test_damaged_samples(recorded: Any) -> None:
     rng = Random(2)
-    for text, options in recorded.outputs:
+    for text, options in rng.sample(recorded.outputs, min(len(recorded.outputs), 5)):
         damaged = "".join(mutate([text], recorded.parser_class.format, rng))
         check_text(recorded.parser_class, damaged, rng, **options)
 
@@ -96,17 +99,17 @@ def test_ids_and_text_agree_on_the_end_of_reasoning(
 @given(data=st.data(), seed=SEEDS)
 def test_they_agree_on_written_outputs(written: ParserClass, data: st.DataObject, seed: int) -> None:
     output = data.draw(outputs(written))
-    check_reasoning_end(written, output.text[:300], Random(seed), **output.options)
+    check_reasoning_end(written, output.text[:150], Random(seed), **output.options)
 
 
 def test_they_agree_on_samples(recorded: Any) -> None:
     rng = Random(3)
-    for text, options in recorded.outputs:
-        check_reasoning_end(recorded.parser_class, text[:300], rng, **options)
+    for text, options in rng.sample(recorded.outputs, min(len(recorded.outputs), 4)):
+        check_reasoning_end(recorded.parser_class, text[:150], rng, **options)
 
 
 def test_a_thousand_at_once(written: ParserClass) -> None:
     """They share one compiled format, and nothing of each other's."""
     rng = Random(4)
-    texts = [write_output(written, rng).text[:400] for _ in range(7)]
-    check_interleaved(written, [cut(text, rng, 40) for text in texts] + [characters("short <thin")])
+    texts = [write_output(written, rng).text[:200] for _ in range(7)]
+    check_interleaved(written, [cut(text, rng, 60) for text in texts] + [characters("short <")])

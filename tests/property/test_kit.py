@@ -179,7 +179,20 @@ def test_json_objects(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "1", "{", '{"a"}', '{"a":}', '{"a":1,}', "{'a':1}", '{"a":01}', '{"a":1}}', '{"a":"\n"}', '{"a":[1}'],
+    [
+        "",
+        "[]",
+        "1",
+        "{",
+        '{"a"}',
+        '{"a":}',
+        '{"a":1,}',
+        "{'a':1}",
+        '{"a":01}',
+        '{"a":1}}',
+        '{"a":"\n"}',
+        '{"a":[1}',
+    ],
 )
 def test_texts_that_are_none(text: str) -> None:
     assert fault(text)
@@ -187,6 +200,13 @@ def test_texts_that_are_none(text: str) -> None:
 
 def test_open_strings() -> None:
     string = OpenString()
-    for piece, inside in (('{"a', True), ('": "', True), ("\\", True), ('"', True), ('"', False), ("}", False)):
+    for piece, inside in (
+        ('{"a', True),
+        ('": "', True),
+        ("\\", True),
+        ('"', True),
+        ('"', False),
+        ("}", False),
+    ):
         string.feed(piece)
         assert string.inside is inside, piece

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from support.fold import Folded
+from support.tokenizers import template_tokens
 from unified_parser import families
 
 # Markers that a kind of tokenizer has no token for: Mistral's wire format is a property of the tokenizer.
@@ -37,6 +38,7 @@ class Sample:
     literal: tuple[str, ...] = ()
     chat_template_kwargs: dict[str, Any] | None = None
     tokenizer: str | None = None
+    response_template: dict[str, Any] | None = None
     more: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -63,6 +65,8 @@ class Sample:
     @property
     def absent_markers(self) -> frozenset[str]:
         """Markers of the family that the sample's tokenizer has not."""
+        if self.response_template and self.tokenizer:
+            return frozenset(template_tokens(self.response_template))
         return ABSENT.get(self.tokenizer or "", frozenset())
 
     @property

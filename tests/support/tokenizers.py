@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import tokenizers
 from tokenizers import AddedToken, decoders, models, pre_tokenizers, trainers
@@ -55,7 +57,8 @@ class MarkerTokenizer:
     which are written with ordinary tokens.
     """
 
-    def __init__(self, markers: Iterable[str]) -> None:
+    def __init__(self, markers: Iterable[str], response_template: Mapping[str, Any] | None = None) -> None:
+        self.response_template = response_template
         self.markers = tuple(sorted(set(markers)))
         self._ordinary = _learnt()
         self.backend = tokenizers.Tokenizer.from_str(self._ordinary.to_str())
@@ -105,6 +108,7 @@ class MinimalTokenizer:
 
     def __init__(self, tokenizer: MarkerTokenizer) -> None:
         self._tokenizer = tokenizer
+        self.response_template = tokenizer.response_template
 
     def get_vocab(self) -> dict[str, int]:
         return self._tokenizer.get_vocab()
@@ -120,13 +124,27 @@ def minimal(tokenizer: MarkerTokenizer) -> MinimalTokenizer:
 
 
 @cache
-def _cached(markers: frozenset[str]) -> MarkerTokenizer:
-    return MarkerTokenizer(markers)
+def _cached(markers: frozenset[str], template: str) -> MarkerTokenizer:
+    return MarkerTokenizer(markers, json.loads(template))
 
 
-def tokenizer_for(markers: Iterable[str]) -> MarkerTokenizer:
-    """The tokenizer whose special tokens are ``markers``; built once for each set of them."""
-    return _cached(frozenset(markers))
+def tokenizer_for(
+    markers: Iterable[str], response_template: Mapping[str, Any] | None = None
+) -> MarkerTokenizer:
+    """The tokenizer whose special tokens are ``markers``, with this template in its configuration.
+
+    Built once for each set of them.
+    """
+    return _cached(frozenset(markers), json.dumps(response_template))
+
+
+def template_tokens(response_template: Mapping[str, Any]) -> set[str]:
+    """The literals of a response template that are single tokens of the vocabulary it was written for."""
+    sides = [
+        field.get(side, ()) for field in response_template["fields"].values() for side in ("open", "close")
+    ]
+    texts = [text for side in sides for text in ([side] if isinstance(side, str) else side)]
+    return {token for text in texts for token in re.findall(r"<[^<>\s]+>", text)}
 
 
 class Detokenizer:

@@ -41,7 +41,13 @@ MODES = [
 
 
 def tokenizer_of(sample: Sample) -> MarkerTokenizer:
-    return family_tokenizer(sample.parser_name, sample.partner, sample.prompt_tail, sample.absent_markers)
+    return family_tokenizer(
+        sample.parser_name,
+        sample.partner,
+        sample.prompt_tail,
+        sample.absent_markers,
+        sample.response_template,
+    )
 
 
 def parser_for(sample: Sample, *, tokenizer: Any, prompt: str) -> Any:
@@ -49,6 +55,7 @@ def parser_for(sample: Sample, *, tokenizer: Any, prompt: str) -> Any:
     given: dict[str, Any] = {"prompt_text": sample.prompt_tail}
     if prompt == "ids":
         given = {"prompt_token_ids": tokenizer_of(sample).encode(sample.prompt_tail)}
+    if prompt == "ids" or sample.response_template:
         tokenizer = tokenizer or tokenizer_of(sample)
     return create_parser(
         sample.parser_name,

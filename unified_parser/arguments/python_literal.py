@@ -18,7 +18,6 @@ from ..schema import literal_to_json, quote, quote_inner
 from ..walk import Search, Walk
 from .json_text import Malformed
 
-
 #: For models that do not escape quotes: does the quote that stands here, unread, close its string? The flag
 #: says whether the string stands inside brackets.
 Closes: TypeAlias = Callable[[Walk, bool], Steps[bool]]
@@ -75,16 +74,14 @@ _ESCAPE = re.compile(
 _ESCAPE_PART = re.compile(r"\\(?:[0-7]{0,2}|x[0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})\Z")
 
 
-def pass_literal(
-    walk: Walk, sink: Sink, *, flows: bool = False, closes: Closes | None = None
-) -> Steps[None]:
+def pass_literal(walk: Walk, sink: Sink, *, flows: bool = False, closes: Closes | None = None) -> Steps[None]:
     """Passes one literal, which begins at the next character that is not blank, to ``sink`` as JSON text.
 
     A number or constant by itself is over, and passed on, where a delimiter follows it, which is left unread.
     Tuples and sets become arrays, keys strings; the digits of numbers stay as written. ``flows``: the sink is
     the arguments of the open call, so that the text of an open string may go to the client without coming by
-    here. ``closes``: asked of each quote that may close a string; by default each does. Raises Malformed where
-    this is no literal; what was certain by then has been passed on.
+    here. ``closes``: asked of each quote that may close a string; by default each does. Raises Malformed
+    where this is no literal; what was certain by then has been passed on.
     """
     out = _Output(walk, sink, flows, closes)
     kinds = [""]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..arguments.json_text import Malformed
 from ..format import Marker, Tools
-from ..scanner import EndOfOutput, Marks, Steps, Use
+from ..scanner import Marks, Steps, Use
 from ..tokens import SpecialTokens
 from ..walk import Walk
 from .base import CallReader, CallSyntax, Surroundings
@@ -83,8 +83,6 @@ class Block:
                 walk.keep()
             spelling = yield from walk.at_mark(self.inside)
             if spelling is None:
-                if walk.over:  # a marker that was cut off
-                    raise EndOfOutput
                 syntax = next((call for call in self.unmarked if call.accepts(char)), None)
                 if syntax is not None or (first and self.unmarked):
                     return syntax or _reject()
@@ -120,19 +118,19 @@ class Block:
 
         It is arguments as received while a call is open, and text behind a closed one.
         """
-        call_is_open = walk.call is not None
-        if not call_is_open and not walk.content.holds:
+        around, call_is_open = walk.around, walk.call is not None
+        if not call_is_open and not around.holds:
             walk.frame()
         try:
-            sink = walk.argument if call_is_open else walk.content.write
+            sink = walk.argument if call_is_open else around.write
             spelling = yield from walk.read_until(self.inside, sink)
+            walk.pos -= walk.matched
         finally:
             if call_is_open:
                 walk.end_call(complete=False)
         if spelling.does == "stray" and not call_is_open:  # it ends what was no call
-            walk.content.write(spelling.literal)
-        else:
-            walk.pos -= walk.matched
+            walk.pos += walk.matched
+            around.write(spelling.literal)
 
 
 def _reject() -> CallSyntax:

@@ -4,10 +4,10 @@
     check_family(MyParser, samples=["<think>Hm.</think>Hello."])
 
 ``check_family`` writes outputs from the family's own format, damages some, cuts them, and checks every
-invariant on them with nothing but the standard library. The invariants are plain functions too (``check_chunks``,
-``check_latency``, ...), and ``unified_parser.testing.strategies`` gives the same outputs to Hypothesis. A call
-syntax of your own needs a writer (``write_calls.register``); without it only the samples are checked, and
-``why_unwritable`` says so.
+invariant on them with nothing but the standard library. The invariants are plain functions too
+(``check_chunks``, ``check_latency``, ...), and ``unified_parser.testing.strategies`` gives the same outputs
+to Hypothesis. A call syntax of your own needs a writer (``write_calls.register``); without it only the
+samples are checked, and ``why_unwritable`` says so.
 """
 
 from __future__ import annotations

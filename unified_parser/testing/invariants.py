@@ -76,7 +76,9 @@ def check_accounting(run: Run) -> None:
     """The spans of the events tile the output, and what is shown as text is the text of its span."""
     at, raw, marker_before = 0, run.raw, ""
     form = run.parser_class.output_format(run.new_parser().tokenizer)
-    separator = form.header.separator if form.header else ""
+    added = {form.header.separator if form.header else "", form.content.lead}
+    if form.start.content_required:  # reasoning may stand in for the content
+        added.add("".join(event.text for event in run.events if isinstance(event, ReasoningText)))
     for event in run.events:
         if event.start != at or event.end < at:
             run.fail(f"{event} should start at {at}")
@@ -84,7 +86,7 @@ def check_accounting(run: Run) -> None:
         if isinstance(event, ReasoningText | ContentText | Discarded):
             span = raw[event.start : event.end]
             lead = event.text.removesuffix(span)
-            same = not lead or (lead == separator) or (lead.isspace() and lead in marker_before)
+            same = not lead or lead in added or (lead.isspace() and lead in marker_before)
             if not same or event.text != lead + span:
                 run.fail(f"{event} is not the text of its span {span!r}")
         framing = raw[event.start : event.end] if isinstance(event, Framing) else ""
@@ -101,7 +103,12 @@ def check_nothing_is_lost(run: Run) -> None:
     """
     form = run.parser_class.output_format(run.new_parser().tokenizer)
     drops = any(drop.until or drop.ends_output for drop in form.content.drops)
-    if form.header or drops or any(isinstance(event, ToolCallStart) for event in run.events):
+    if (
+        form.header
+        or drops
+        or form.content.open
+        or any(isinstance(event, ToolCallStart) for event in run.events)
+    ):
         return
     frames = {frame for marker in form.markers() for frame in (*marker.before, *marker.after)}
     spelled = {spelling for marker in form.markers() for spelling in marker.spellings}
@@ -166,7 +173,9 @@ def check_arguments(run: Run) -> None:
     for name, arguments, complete in calls(run.events):
         fault = json_reader.fault(arguments) if complete else None
         if fault is not None:
-            run.fail(f"the arguments of the complete call {name} are no JSON object: {fault}\n  {arguments:.2000}")
+            run.fail(
+                f"the arguments of the complete call {name} are no JSON object: {fault}\n  {arguments:.2000}"
+            )
 
 
 def check_calls(run: Run, expected: Iterable[tuple[str, dict[str, Any]]]) -> None:
@@ -261,7 +270,9 @@ def check_token_level(
         so_far = [*prompt_ids, *ids[: number + 1]]
         told = asked.is_reasoning_end(so_far)
         if told != fed.reasoning_ended:
-            run.fail(f"after token {number} is_reasoning_end is {told}, reasoning_ended {fed.reasoning_ended}")
+            run.fail(
+                f"after token {number} is_reasoning_end is {told}, reasoning_ended {fed.reasoning_ended}"
+            )
         if before:
             continue
         # An output that turns out to have no reasoning has no token that ends it.

@@ -90,14 +90,19 @@ class _Place:
             case ContentText() if self.body:
                 self.where, self.blank = "content", False
             case ToolCallStart():
-                self.where, self.string = "call", OpenString()
+                # The markers of a call behind a header are known to the header alone.
+                self.where, self.string = "" if self.form.header else "call", OpenString()
             case ToolCallArguments():
                 self.string.feed(event.fragment)
             case ToolCallEnd() | Discarded():
                 self.where, self.block = "", any(block.close for block in self.form.tools)
             case Framing():
                 self._framed(raw[event.start : event.end])
-        if self.form.header and event.end > event.start and not isinstance(event, ContentText | ReasoningText):
+        if (
+            self.form.header
+            and event.end > event.start
+            and not isinstance(event, ContentText | ReasoningText)
+        ):
             ends = tuple(spelling for marker in self.form.header.ends for spelling in marker.spellings)
             self.body = raw.endswith(ends, event.start, event.end)
 
@@ -182,7 +187,8 @@ def _in_text(form: OutputFormat, where: str) -> Iterator[Use]:
     """The markers that act in a channel's text, each with the framing before it."""
     if form.header:
         header = form.header
-        yield from ((marker, ()) for marker in (header.open, *header.close))
+        ends = header.ends if header.ends_in_body else ()
+        yield from ((marker, ()) for marker in (header.open, *header.close, *header.bare, *ends))
         return
     if where in ("reasoning", "start"):
         yield from _in_reasoning(form)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any
 
+from ..calls.base import CallSyntax
 from ..format import Marker, OutputFormat, Tools
 from .run import ParserClass
 from .writers import Call, Unwritable, holds_many, write_calls, write_header
@@ -71,20 +73,36 @@ class Output:
 
 
 def why_unwritable(parser_class: ParserClass) -> str | None:
-    """What the kit lacks to write this family's outputs; None if it can. Such a family needs samples."""
+    """What the kit lacks to write this family's outputs; None if it can. Such a family needs samples.
+
+    Of several ways to write a call, one that the kit knows is enough.
+    """
+    form = parser_class.format
+    lacks = [lack for block in form.tools for syntax in block.calls if (lack := _lack(syntax))]
+    if form.tools and not any(_writable(block) for block in form.tools):
+        return lacks[0]
     try:
-        form = parser_class.format
-        call = Call("list_harbours", {})
-        for syntax in (syntax for block in form.tools for syntax in block.calls):
-            write_calls(syntax, [call], Random(0))
-        if form.header:
-            for channel in ("reasoning", "content", "call"):
-                route = write_header(form.header, channel, call.name, Random(0))[1]
-                if route.call:
-                    write_calls(route.call, [call], Random(0))
-    except Unwritable as lack:
-        return str(lack)
+        for channel in ("reasoning", "content", "call") if form.header else ():
+            assert form.header
+            route = write_header(form.header, channel, "list_harbours", Random(0))[1]
+            lack = _lack(route.call) if route.call else None
+            if lack:
+                return lack
+    except Unwritable as unknown:
+        return str(unknown)
     return None
+
+
+def _lack(syntax: CallSyntax) -> str | None:
+    try:
+        write_calls(syntax, [Call("list_harbours", {})], Random(0))
+    except Unwritable as unknown:
+        return str(unknown)
+    return None
+
+
+def _writable(block: Tools) -> list[CallSyntax]:
+    return [syntax for syntax in block.calls if not _lack(syntax)]
 
 
 def write_output(parser_class: ParserClass, rng: Random) -> Output:
@@ -108,7 +126,10 @@ class _Writer:
             self._messages()
             return
         self._first_reasoning()
-        sections += [self._content, *(lambda b=block: self._block(b) for block in self.form.tools)]
+        sections += [
+            self._content,
+            *(partial(self._block, block) for block in self.form.tools if _writable(block)),
+        ]
         if self.form.reasoning and self.form.reasoning.reopens:
             sections.append(self._reasoning)
         for _ in range(self.rng.randint(1, 4)):
@@ -155,7 +176,7 @@ class _Writer:
         return Call("read_tide", {key: self.rng.choice(_VALUES[key]) for key in keys})
 
     def _block(self, block: Tools) -> None:
-        syntax = self.rng.choice(block.calls)
+        syntax = self.rng.choice(_writable(block))
         many = holds_many(syntax) and (block.close is not None or not syntax.begins)
         calls = [self._call() for _ in range(self.rng.randint(1, 3) if many else 1)]
         if any(marker.behind for marker in syntax.begins):

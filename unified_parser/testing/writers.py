@@ -12,8 +12,9 @@ from random import Random
 from typing import Any, NamedTuple
 
 from ..calls.base import CallSyntax
+from ..calls.block import Wrapped
 from ..calls.headered import BodyCall, HeaderedCall
-from ..calls.json_calls import JsonArray, JsonObject
+from ..calls.json_calls import JsonArray, JsonObject, KeyedObject
 from ..calls.notation_call import NotationCall
 from ..calls.python_calls import PythonCalls
 from ..calls.tagged import Parameter, TaggedCall
@@ -33,16 +34,8 @@ class Call(NamedTuple):
 
 #: The labels that channels have in the formats we know.
 LABELS = (
-    "analysis",
-    "final",
-    "commentary",
-    "thinking",
-    "thought",
-    "think",
-    "text",
-    "content",
-    "tool",
-    "call",
+    *("analysis", "final", "commentary", "thinking", "thought", "think"),
+    *("text", "content", "tool", "call", "user", "self", "assistant"),
 )
 
 
@@ -50,7 +43,8 @@ LABELS = (
 def write_calls(syntax: CallSyntax, calls: Sequence[Call], rng: Random) -> list[str]:
     """The calls in pieces, markers and texts apart. Raises Unwritable."""
     raise Unwritable(
-        f"no writer for {type(syntax).__name__}: register one with unified_parser.testing.write_calls.register"
+        f"no writer for {type(syntax).__name__}: "
+        "register one with unified_parser.testing.write_calls.register"
     )
 
 
@@ -80,6 +74,21 @@ def _json_object(syntax: JsonObject, calls: Sequence[Call], rng: Random) -> list
         text = dumps(dict(members if rng.random() < 0.8 else reversed(members)), rng)
         pieces += _begin(syntax, text)
     return pieces
+
+
+@write_calls.register
+def _keyed_object(syntax: KeyedObject, calls: Sequence[Call], rng: Random) -> list[str]:
+    return [dumps({call.name: call.arguments}, rng) for call in calls]
+
+
+@write_calls.register
+def _wrapped(syntax: Wrapped, calls: Sequence[Call], rng: Random) -> list[str]:
+    inner = rng.choice(syntax.calls)
+    return [
+        piece
+        for call in calls
+        for piece in (syntax.open.text, *write_calls(inner, [call], rng), syntax.close.text)
+    ]
 
 
 @write_calls.register
@@ -199,14 +208,15 @@ def _joined(values: Sequence[str], comma: str) -> list[str]:
 def write_header(header: Header, channel: str, name: str, rng: Random) -> tuple[str, Route]:
     """The text of a header that the format takes for a body of this channel, and for calls of this name."""
     inner = [marker.text for marker in header.inner] or [""]
-    heads = [f"{joint}{label}" for joint in inner for label in LABELS] + list(LABELS)
+    heads = ["", *(f"{joint}{label}" for joint in ("", "to=", " to=", *inner) for label in LABELS)]
     if channel == "call":
         heads = [
-            text for head in heads for text in (f"{head} to=functions.{name}", f" to={name}{head}", name)
+            text for head in heads for text in (f"{head} to=functions.{name}", f" to={name}{head}", name, "")
         ]
     for text in rng.sample(heads, len(heads)):
         for ending in header.ends:
             route = header.classify(text, ending.text)
-            if route.channel == channel and route.name == (name if channel == "call" else ""):
+            named = route.name == name or (not route.name and not isinstance(route.call, BodyCall))
+            if route.channel == channel and (channel != "call" or named):
                 return text, route
     raise Unwritable(f"no header that the kit knows begins a body of the channel {channel}")
