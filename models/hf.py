@@ -194,7 +194,8 @@ def _path(placeholder: Any, key: str) -> Path:
 class HfParser(UnifiedParser):
     """Checkpoints with a ``response_template`` in their tokenizer's configuration (transformers 5).
 
-    Without a tokenizer all is content. A tokenizer without a usable template raises FormatError.
+    There is no format without it: a parser without a tokenizer, or with one that has no usable template,
+    raises FormatError.
     """
 
     names = ("hf", "response_template")
@@ -203,15 +204,17 @@ class HfParser(UnifiedParser):
 
     @classmethod
     def output_format(cls, tokenizer: Any) -> OutputFormat:
-        if tokenizer is None:
-            return cls.format
         inner = getattr(tokenizer, "inner", tokenizer)
         template = getattr(inner, "response_template", None)
         template = template or getattr(inner, "init_kwargs", {}).get("response_template")
-        if not isinstance(template, Mapping):
+        if tokenizer is None or not isinstance(template, Mapping):
             raise FormatError(
-                "The hf family reads its format from the tokenizer's configuration, and this one has no "
-                "response_template. Give the name of the model's own family, or add a template to "
-                "tokenizer_config.json."
+                "The hf family reads its format from the tokenizer's configuration (tokenizer_config.json), "
+                + (
+                    "and was given no tokenizer. "
+                    if tokenizer is None
+                    else "and it has no response_template. "
+                )
+                + "Give the tokenizer of a checkpoint that has one, or the name of the model's own family."
             )
         return compile_template(template, vocabulary(tokenizer))

@@ -41,6 +41,8 @@ def _refuse(constant: str) -> None:
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse)
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _KEY = re.compile(r"(?<=[{,])(\w+):")
+#: The literal that a pattern ends with.
+_ENDING = re.compile(r"(?<!\\)(?:\\[^\w\s]|[^\\.^$*+?{}\[\]|()])+\Z")
 _TYPES = {"int": "integer", "float": "number", "bool": "boolean"}
 
 
@@ -94,7 +96,7 @@ def _members(text: str) -> dict[str, str]:
 def json_body(options: Options) -> Body:
     """JSON, where keys may stand without quotes, and strings between delimiters of their own."""
     delimiters = [tuple(pair) for pair in options.get("string_delims", ())]
-    spans = [f"{re.escape(o)}(.*?){re.escape(c)}" for o, c in delimiters]
+    spans = [rf"{re.escape(o)}(.*?)(?:{re.escape(c)}|\Z)" for o, c in delimiters]
     strings = re.compile("|".join([*spans, r'"(?:[^"\\]|\\.)*+"']), re.DOTALL)
     bare_keys = bool(options.get("unquoted_keys"))
 
@@ -170,12 +172,18 @@ def _json_or(text: str, options: Options) -> str | None:
 def xml_inline(options: Options) -> Body:
     """Tags: the template's pattern finds the keys and values."""
     pattern = re.compile(options["tag_pattern"], re.DOTALL)
+    ending = None if "|" in pattern.pattern else _ENDING.search(pattern.pattern)
+    last = re.sub(r"\\(.)", r"\1", ending[0]) if ending else ""
+
+    def tags(text: str) -> Iterator[re.Match[str]]:
+        # behind the last ending nothing matches, and looking there from each beginning would take long
+        return pattern.finditer(text, 0, text.rfind(last) + len(last))
 
     def found(text: str) -> Iterator[tuple[str, str]]:
-        return ((match["key"], match["value"]) for match in pattern.finditer(text))
+        return ((match["key"], match["value"]) for match in tags(text))
 
     def is_whole(text: str) -> bool:
-        return not text[max((match.end() for match in pattern.finditer(text)), default=0) :].strip()
+        return not text[max((match.end() for match in tags(text)), default=0) :].strip()
 
     return Body(_read_pairs(options, found), is_whole)
 

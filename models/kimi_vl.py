@@ -1,6 +1,6 @@
 """Kimi-VL (Moonshot AI): thinking tags of its own, and no calls."""
 
-from unified_parser.format import Marker, OutputFormat, Reasoning, Start
+from unified_parser.format import THINKING_TOGGLES, Marker, OutputFormat, Reasoning, Start
 from unified_parser.parser import UnifiedParser
 
 
@@ -11,5 +11,9 @@ class KimiVLParser(UnifiedParser):
     models = ("moonshotai/Kimi-VL-A3B-Thinking*",)
     format = OutputFormat(
         reasoning=Reasoning(Marker("◁think▷"), Marker("◁/think▷")),
-        start=Start(boundaries=("<|im_assistant|>", "<|im_user|>", "<|im_end|>"), undecided="content"),
+        start=Start(
+            boundaries=("<|im_assistant|>", "<|im_user|>", "<|im_end|>"),
+            toggles=THINKING_TOGGLES,
+            undecided="content",
+        ),
     )

@@ -84,6 +84,8 @@ class Evidence:
         expected = self._decode([*past, *ids])
         if not expected or not shown:
             return expected
+        if len(self.recent) < _MEMORY and expected.startswith(shown):  # all of the output is remembered
+            return expected[len(shown) :]
         agree = min(_AGREE, len(shown))
         if any(shown.endswith(expected[-agree:] + literal[:n]) for n in range(1, len(literal) + 1)):
             return ""  # the text is ahead: it shows some of the special token already

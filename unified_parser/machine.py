@@ -65,6 +65,8 @@ class Machine:
         self.looks_back = any(marker.behind for marker in form.markers())
         self.blocks = [Block(tools, tokens, _leaves(form, tools)) for tools in form.tools]
         channel = OUTSIDE if form.content.open else CONTENT
+        #: by block and channel: the state behind a block that was given back
+        self.spilled: dict[tuple[int, str], str] = {}
         self.states: dict[str, TextState] = {
             CONTENT: self._state(channel, self._content_uses(thinking=True)),
             CONTENT_ONLY: self._state(channel, self._content_uses(thinking=False)),
@@ -74,11 +76,10 @@ class Machine:
             self.states[INSIDE] = self._state(CONTENT, ends)
         if form.reasoning:
             self.states[REASONING] = self._state(REASONING, self._reasoning_uses())
-        self.spilled = {
-            (id(block), channel): self._spilled(block, channel)
-            for block in self.blocks
-            for channel in _channels_of(form, block.tools)
-        }
+        for number, block in enumerate(self.blocks):
+            for channel in _channels_of(form, block.tools):
+                name = self.spilled[id(block), channel] = f"{channel}, behind text like block {number}"
+                self.states[name] = self._spilled(block, channel)
         opener = [Use(form.reasoning.open, "open", form.reasoning.open.before)] if form.reasoning else []
         opener += [Use(marker, "open") for marker in form.reasoning.bare] if form.reasoning else []
         self.opener: Marks[str] = Marks(opener, tokens)
@@ -221,7 +222,7 @@ class Machine:
 
     def _read(self, walk: Walk, state: TextState) -> Steps[str]:
         if state.channel == OUTSIDE:
-            spelling = yield from walk.read_until(state.marks, drop)
+            spelling = yield from walk.read_until(state.marks, lambda text: walk.frame())
         else:
             channel = walk.reasoning if state.channel == REASONING else walk.content
             flow = partial(_let_flow, walk, channel)
@@ -240,6 +241,7 @@ class Machine:
                     break
                 walk.pos += 1
         except EndOfOutput:
+            walk.pos = len(walk.buffer)
             walk.give_back()
             raise
         if spelling is not None:
@@ -322,7 +324,7 @@ class Machine:
 
     def _spill_on(self, block: Block, channel: str, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
         yield from self._literal(channel, walk, spelling)
-        return (yield from self._read(walk, self.spilled[id(block), channel]))
+        return self.spilled[id(block), channel]
 
     def _drop(self, item: Drop, walk: Walk, spelling: Spelling[Act]) -> Steps[str]:
         in_reasoning = not walk.reasoning_over and item.in_reasoning
@@ -373,14 +375,14 @@ class Machine:
         walk.around = walk.reasoning
         done = yield from self._read_block(block, syntax, walk, spelling)
         walk.around = walk.content
-        return REASONING if done else (yield from self._read(walk, self.spilled[id(block), REASONING]))
+        return REASONING if done else self.spilled[id(block), REASONING]
 
     def _open_block(
         self, block: Block, syntax: CallSyntax | None, walk: Walk, spelling: Spelling[Act]
     ) -> Steps[str]:
         if (yield from self._read_block(block, syntax, walk, spelling)):
             return walk.content_state
-        return (yield from self._read(walk, self.spilled[id(block), CONTENT]))
+        return self.spilled[id(block), CONTENT]
 
     def _read_block(
         self, block: Block, syntax: CallSyntax | None, walk: Walk, spelling: Spelling[Act]
@@ -469,6 +471,8 @@ class Headers:
                 return
             at, route = yield from self._body(walk, route, seen)
             if walk.only_reasoning:
+                if begun := walk.kept():
+                    walk.write_raw(begun)
                 return
 
     def _between(self, walk: Walk) -> Steps[None]:
@@ -478,10 +482,12 @@ class Headers:
                 self.outside, walk.content.write if self.header.loose else drop
             )
             walk.content.end()
-            walk.frame()
             if spelling.does == "open":
-                walk.keep(len(spelling.literal))
+                back = walk.matched if walk.only_reasoning else 0
+                walk.frame(back)
+                walk.keep(back)
                 return
+            walk.frame()
 
     def _read_header(self, walk: Walk, prefix: str, opened: bool) -> Steps[Route]:
         """Reads a header to its end. One that never ends is content if no marker belongs to it."""
@@ -501,10 +507,11 @@ class Headers:
                 self._give_back(walk)
                 walk.pos += walk.matched
                 walk.frame()
-            plain = spelling.does == "close"
             if spelling.does == "inner":
+                plain = False
                 pieces.append(spelling.literal)
             else:
+                plain = self.header.loose or spelling.does == "close"
                 pieces = []
 
     def _give_back(self, walk: Walk) -> None:
@@ -513,6 +520,7 @@ class Headers:
         for opener in self.header.open.spellings:
             text = text.removeprefix(opener)
         if text:
+            walk.frame(len(text))
             walk.content.write(text)
 
     def _body(self, walk: Walk, route: Route, seen: set[str]) -> Steps[tuple[str, Route | None]]:
@@ -538,6 +546,7 @@ class Headers:
                 if spelling.does != "bare" or following is not None:
                     return self._leave(walk, route, spelling, following)
             else:
+                walk.kept()
                 walk.frame()
 
     def _following(self, walk: Walk, spelling: Spelling[str], sink: Sink) -> Steps[Route | None]:
@@ -546,8 +555,8 @@ class Headers:
             return self.header.classify("", spelling.literal)
         if spelling.does != "bare":
             return None
-        length = walk.matched
-        walk.keep(length)
+        walk.keep(walk.matched)
+        start = walk.position - walk.matched
         pieces: list[str] = []
         ending = None
         try:
@@ -559,7 +568,7 @@ class Headers:
         finally:
             if ending is None:
                 sink(walk.kept())
-        walk.kept()
+        walk.matched = walk.position - start
         return ending and self.header.classify(spelling.literal + "".join(pieces), ending.literal)
 
     def _call(self, walk: Walk, route: Route) -> Steps[tuple[str, Route | None]]:
@@ -589,17 +598,20 @@ class Headers:
     def _leave(
         self, walk: Walk, route: Route, spelling: Spelling[str], following: Route | None
     ) -> tuple[str, Route | None]:
-        if walk.only_reasoning and spelling.does != "close":
-            walk.pos -= len(spelling.literal)
+        # what reasoning is handed on with begins with the marker that ended it
+        back = walk.matched if walk.only_reasoning and spelling.does != "close" else 0
+        walk.pos -= back
         if route.channel == REASONING:  # a later message may be reasoning again
             walk.close_reasoning(over=walk.only_reasoning)
         elif route.channel == CONTENT:
             walk.content.end()
         walk.frame()
-        if spelling.does != "open":
-            return BETWEEN, following
-        walk.keep()
-        return HEADER, following
+        walk.pos += back
+        if not (back and spelling.does == "bare"):
+            walk.kept()
+            if spelling.does != "close":
+                walk.keep(back)
+        return (HEADER if spelling.does == "open" else BETWEEN), following
 
 
 def _compile_once(

@@ -194,8 +194,12 @@ class UnifiedParser:
         form = self._start.form
         if form.header:
             return Place(HEADER)
-        if form.reasoning is None or self._start.thinking_is_on:
+        if form.reasoning is None:
             return Place(CONTENT)
+        if (
+            self._start.thinking_is_on
+        ):  # a server that takes a silent prompt for the end of reasoning asks nobody
+            return Place(CONTENT if self._start.reasons_by_default else UNDECIDED)
         return Place(CONTENT_ONLY if form.reasoning.off_text else CONTENT, form.start.off_frames)
 
     def _may_reason(self, place: Place) -> bool:

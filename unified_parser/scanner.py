@@ -116,7 +116,7 @@ def _unless_longer(text: str, prefixes: set[str]) -> str:
 
 
 @cache
-def _compile_pattern(pattern: str) -> tuple[regex.Pattern[str], bool]:
+def compile_pattern(pattern: str) -> tuple[regex.Pattern[str], bool]:
     """A marker's pattern, and whether what it matches may go on behind a match."""
     may_grow = re.search(r"(?<!\\)[?*+})]$", pattern) is not None
     return regex.compile(pattern, regex.DOTALL), may_grow
@@ -280,7 +280,7 @@ class Scanner:
 
         A match that more text may lengthen waits for it.
         """
-        pattern, may_grow = _compile_pattern(spelling.marker.pattern)
+        pattern, may_grow = compile_pattern(spelling.marker.pattern)
         length = len(spelling.literal)
         self.pos -= length
         while True:
@@ -314,7 +314,10 @@ class Scanner:
             sink(buffer[start:end])
 
     def at_mark(self, marks: Marks[T]) -> Steps[Spelling[T] | None]:
-        """Reads the marker that stands here. None, and nothing is read, if none does."""
+        """Reads the marker that stands here. None, and nothing is read, if none does.
+
+        A marker that the end of the output cuts off raises EndOfOutput.
+        """
         while True:
             pattern = marks.pattern(self)
             match = pattern.match(self.buffer, self.pos)
@@ -330,9 +333,15 @@ class Scanner:
                     return spelling
                 self.pos -= self.matched - len(spelling.literal)
                 return None
-            if self.over and match is not None:
+            if self.over and match is not None and not self._may_be_cut_off(marks):
                 return None
             yield from self.more()
+
+    def _may_be_cut_off(self, marks: Marks[T]) -> bool:
+        """Is what stands here, the text being over, the beginning of a marker?"""
+        pattern = marks.by_ids if self.exact else marks.by_text
+        match = pattern.match(self.buffer, self.pos)
+        return match is not None and match.lastindex is None
 
     def skip_frame(self, frames: tuple[str, ...]) -> Steps[None]:
         """Reads the longest of the literals that stands here in full, if one does."""

@@ -6,10 +6,11 @@ are looked at directly; otherwise their text is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .format import Header, OutputFormat
+from .scanner import compile_pattern
 from .start import decode
 from .tokens import SpecialTokens, Tokenizer
 
@@ -30,8 +31,11 @@ class TokenLevel:
     def __init__(self, form: OutputFormat, tokens: SpecialTokens, tokenizer: Tokenizer | None) -> None:
         self._tokenizer = tokenizer
         self._header = form.header
+        self._id_of = tokens.id_of
         reasoning = form.reasoning
-        explicit = reasoning.close.spellings if reasoning else ()
+        pattern = reasoning.close.pattern if reasoning else ""
+        explicit = reasoning.close.spellings if reasoning and not pattern else ()
+        self._pattern = compile_pattern(pattern)[0] if pattern else None
         implicit = _implicit_ends(form)
         single = bool(explicit) and all(text in tokens.id_of for text in explicit)
         self.end_ids = frozenset(tokens.id_of[text] for text in explicit) if single else frozenset()
@@ -75,6 +79,9 @@ class TokenLevel:
             return self._leaves_in(self._header, ids, delta)
         if self.find_end(delta) is not None:
             return True
+        if self._pattern is not None:
+            text, old = self._text(ids, delta, _HEADER_WINDOW)
+            return any(match.end() > old for match in self._pattern.finditer(text))
         if not self._spelled:
             return False
         text, old = self._text(ids, delta, self._window)
@@ -87,13 +94,26 @@ class TokenLevel:
 
     def _leaves_in(self, header: Header, ids: Sequence[int], delta: Sequence[int]) -> bool:
         """Is a header completed inside ``delta`` whose body is no reasoning?"""
-        text, old = self._text(ids, delta, _HEADER_WINDOW)
+        return any(
+            header.classify(before.rpartition(header.open.text)[2], ending).channel in ("content", "call")
+            for before, ending in self._headers_in(header, ids, delta)
+        )
+
+    def _headers_in(
+        self, header: Header, ids: Sequence[int], delta: Sequence[int]
+    ) -> Iterator[tuple[str, str]]:
+        """The text before each end of a header inside ``delta``, and that end."""
         for ending in (literal for marker in header.ends for literal in marker.spellings):
-            at = text.find(ending, max(old - len(ending) + 1, 0))
-            if at >= 0:
-                before = text[:at].rpartition(header.open.text)[2]
-                return header.classify(before, ending).channel != "reasoning"
-        return False
+            number = self._id_of.get(ending)
+            if number is None:
+                text, old = self._text(ids, delta, _HEADER_WINDOW)
+                at = text.find(ending, max(old - len(ending) + 1, 0))
+                if at >= 0:
+                    yield text[:at], ending
+                continue
+            for place in range(len(ids) - len(delta), len(ids)):
+                if ids[place] == number:
+                    yield decode(self._tokenizer, ids[max(place - _HEADER_WINDOW, 0) : place]), ending
 
     def _text(self, ids: Sequence[int], delta: Sequence[int], window: int) -> tuple[str, int]:
         """The text of the last ids, and where in it that of ``delta`` begins."""

@@ -48,6 +48,8 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         self._stream: UnifiedParser | None = None
         self._ids: list[int] = []  # of the stream, up to the step in which reasoning ends
         self._text_behind = ""  # the content of that step
+        #: Answers questions about any ids: it knows no prompt. Made here for the server's check at start-up.
+        self._token_level = self._new_parser(None)
 
     def _new_parser(
         self, prompt: Sequence[int] | None, phase: Phase = "reasoning", tools: Iterable[Any] | None = None
@@ -65,11 +67,6 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
     def _parser(self) -> UnifiedParser:
         """Counts. Made anew when the prompt becomes known."""
         return self._new_parser(self._prompt)
-
-    @cached_property
-    def _token_level(self) -> UnifiedParser:
-        """Answers questions about any ids: it knows no prompt."""
-        return self._new_parser(None)
 
     # The prompt. vLLM hands it over from 0.33 on, before that only to streams. But in all versions the first
     # thing a chat request asks is whether its prompt has ended the reasoning: those ids are the prompt.
@@ -207,7 +204,7 @@ def _without(text: str, events: Iterable[Event], start: int) -> str:
     return "".join([*kept, text[start:]])
 
 
-def _last_that_spell(text: str, ids: Sequence[int], tokenizer: Tokenizer | None) -> Sequence[int]:
+def _last_that_spell(text: str, ids: list[int], tokenizer: Tokenizer | None) -> list[int]:
     """The last ids whose text this is, or ends with this where a token holds more; none if there are no such.
 
     A character whose last bytes are still to come is in ids but not in the text; so may be its first bytes.

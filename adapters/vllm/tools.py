@@ -50,6 +50,8 @@ class ToolAdapter(ParserEngineToolAdapter):
         self._skip_reasoning = False
         self._stream: UnifiedParser | ForcedCalls | None = None
         self._reasoning_held = ""
+        #: Made here for the server's check at start-up: the format may depend on the tokenizer.
+        self._needs_special_tokens = build_parser(self.parser_class, tokenizer).needs_special_tokens
 
     @property
     def skip_reasoning_parsing(self) -> bool:
@@ -78,8 +80,7 @@ class ToolAdapter(ParserEngineToolAdapter):
         if forced_tool(request)[0]:
             # A plain tool parser installs the schema; this class's own base would not, or only in 0.30.
             request = ToolParser(self.model_tokenizer, self._offered).adjust_request(request)
-        parser = build_parser(self.parser_class, self.model_tokenizer)
-        return keep_special_tokens(request) if parser.needs_special_tokens else request
+        return keep_special_tokens(request) if self._needs_special_tokens else request
 
     def extract_tool_calls(self, model_output: str, request: Any) -> ExtractedToolCallInformation:
         return extracted_calls(self._new_parser(request).parse(model_output))

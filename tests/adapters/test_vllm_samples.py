@@ -14,7 +14,15 @@ from support.samples import Sample, load
 
 pytest.importorskip("vllm")
 
-from vllm_driver import chat_request, compose, fold_messages, parse_whole, stream, template_kwargs
+from vllm_driver import (
+    asked_kwargs,
+    chat_request,
+    compose,
+    fold_messages,
+    parse_whole,
+    stream,
+    template_kwargs,
+)
 
 #: Cuts that come with ids, and those whose text comes alone.
 STREAM_CUTS = ("whole", "tokens", "some-tokens-1", "some-tokens-2")
@@ -23,7 +31,7 @@ TEXT_CUTS = ("characters-1",)
 NESTED = "the tool half is not told that the text around a call inside reasoning is reasoning"
 NO_REASON = "no parser of a whole output is told that the token limit ended it"
 OTHER_FAMILY = "the tool half does not know the framing, strays and spellings of the other half's family"
-NO_TOOL_HALF = "nothing reads the text behind reasoning, or any where a silent prompt counts as its end"
+NO_TOOL_HALF = "without a tool half nothing reads the text behind reasoning"
 NO_PROMPT = "the tool half is not told the prompt, which opened a region of content"
 APART = "reasoning that comes later is stripped by itself"
 NOT_SAID_AGAIN = "the tool half does not know the reasoning that is to be the content"
@@ -48,7 +56,6 @@ INEXACT = {
     "nemotron_v3/golden-with-the-coders-calls": ("", OTHER_FAMILY),
     "nemotron_v3/thinking-off-but-reasons": ("", OTHER_FAMILY),
     "sglang_only/golden-trinity-calls-in-a-thought": ("streamed", NESTED),
-    "sglang_only/kimi-vl-thinking": ("streamed", NO_TOOL_HALF),
     "sglang_only/trinity-call-inside-think": ("", NESTED),
 }
 
@@ -72,7 +79,7 @@ class Served:
             sample.absent_markers,
             sample.response_template,
         )
-        request = chat_request(sample.tools, chat_template_kwargs=sample.chat_template_kwargs)
+        request = chat_request(sample.tools, chat_template_kwargs=asked_kwargs(sample))
         parser_class = compose(sample.reasoning_name, sample.tool_name, tokenizer)
         kwargs = template_kwargs(sample)
         return Served(

@@ -43,19 +43,22 @@ def compose_adapters(reasoning: str | None, tool: str | None) -> type[Any]:
     return type("Composed", (DelegatingParser,), halves)
 
 
+def asked_kwargs(sample: Sample) -> dict[str, Any] | None:
+    """The chat template kwargs that the client sends."""
+    if sample.chat_template_kwargs is not None or sample.thinking is None:
+        return sample.chat_template_kwargs
+    return {"thinking": sample.thinking, "enable_thinking": sample.thinking}
+
+
 def template_kwargs(sample: Sample) -> dict[str, Any]:
-    """The chat template kwargs as vLLM hands them on: the request's, and its own."""
+    """The chat template kwargs as vLLM hands them on: the client's, and its own."""
     own = {
         "add_generation_prompt": True,
         "continue_final_message": False,
         "documents": None,
         "reasoning_effort": None,
     }
-    if sample.chat_template_kwargs is not None:
-        return own | sample.chat_template_kwargs
-    if sample.thinking is None:
-        return own
-    return own | {"thinking": sample.thinking, "enable_thinking": sample.thinking}
+    return own | (asked_kwargs(sample) or {})
 
 
 def chat_request(tools: Sequence[dict[str, Any]] = (), **fields: Any) -> ChatCompletionRequest:

@@ -8,10 +8,20 @@ from typing import Any
 import pytest
 from support.samples import Sample, load
 
-from unified_parser import families, get_parser_class
-from unified_parser.testing import ParserClass, why_unwritable
+from unified_parser import FormatError, families, get_parser_class
+from unified_parser.testing import ParserClass, tokenizer_for, why_unwritable
 
-CLASSES = [family.parser_class for family in families()]
+
+def _has_its_own_format(parser_class: ParserClass) -> bool:
+    """A format that is read from a tokenizer's configuration is none without such a tokenizer."""
+    try:
+        parser_class(tokenizer=tokenizer_for(parser_class))
+    except FormatError:
+        return False
+    return True
+
+
+CLASSES = [cls for cls in (family.parser_class for family in families()) if _has_its_own_format(cls)]
 
 
 class Recorded:

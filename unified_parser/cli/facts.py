@@ -22,8 +22,8 @@ class Fact(NamedTuple):
 
 
 def format_of(parser_class: type[UnifiedParser]) -> OutputFormat:
-    """The format of a family where no tokenizer is given."""
-    return parser_class.output_format(None)
+    """The format of a family where nothing is known of the tokenizer."""
+    return parser_class.format
 
 
 def walk(value: Any, path: str = "") -> Iterator[Fact]:

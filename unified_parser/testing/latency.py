@@ -47,7 +47,8 @@ def excess(run: Run, form: OutputFormat, tokens: Collection[str] = ()) -> Iterat
     literal comes in one piece, so that its first characters alone are never held.
     """
     raw, fed, place = run.raw, 0, _Place(form)
-    allowed = {where: _Allowed(form, where, tokens) for where in ("start", "reasoning", "content", "call")}
+    known = ("call",) if form.text_filter else ("start", "reasoning", "content", "call")
+    allowed = {where: _Allowed(form, where, tokens) for where in known}
     for step, (text, _) in enumerate(run.deltas):
         fed += len(text)
         for event in run.steps[step]:
@@ -139,6 +140,8 @@ class _Allowed:
             prefix for marker, frames in uses for prefix in _prefixes(marker, ("", *frames), tokens)
         }
         self._after = [(marker.spellings, marker.after) for marker in form.markers() if marker.after]
+        calls = [call for block in form.tools for call in block.calls]
+        self._unsure_quotes = any(getattr(call, "closes", None) for call in calls)
         self._first = form.start.off_frames + tuple(literal for _, after in self._after for literal in after)
         self._strips = (
             where in ("reasoning", "start") and bool(form.reasoning and form.reasoning.strip)
@@ -150,7 +153,10 @@ class _Allowed:
             return True  # a structure that is not decided yet
         if place.where == "call":
             return not place.string.inside or (
-                held in self._prefixes or held in _QUOTES or _ESCAPE.fullmatch(held) is not None
+                held in self._prefixes
+                or held in _QUOTES
+                or (self._unsure_quotes and held[0] in _QUOTES)  # what follows tells whether it closes
+                or _ESCAPE.fullmatch(held) is not None
             )
         if held in self._prefixes or any(after.startswith(held) for after in self._may_follow(place, raw)):
             return True
@@ -218,6 +224,7 @@ def _in_content(form: OutputFormat) -> Iterator[Use]:
         yield form.reasoning.close, ()
         if form.reasoning.reopens:
             yield form.reasoning.open, form.reasoning.open.before
+    yield from ((marker, ()) for marker in (form.content.open, form.content.close) if marker)
     for block in form.tools:
         opener = block.open.before if block.open else ()
         if block.open:
