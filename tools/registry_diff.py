@@ -45,7 +45,8 @@ def main() -> int:
         everything |= theirs
         gone = sorted(theirs - ours)
         missing += len(gone)
-        print(f"vLLM {vllm_version()}, {flag}: {len(theirs)} names, missing here: {', '.join(gone) or 'none'}")
+        names = ", ".join(gone) or "none"
+        print(f"vLLM {vllm_version()}, {flag}: {len(theirs)} names, missing here: {names}")
     print(f"ours: {len(ours)} names, not in vLLM: {', '.join(sorted(ours - everything))}")
     return 1 if missing else 0
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from .tokens import SpecialTokens, Tokenizer
 
 #: How many past deltas are remembered, to find out how far the text is behind its ids.
-_MEMORY = 64
+_MEMORY = 192
 #: How many characters must agree for that.
 _AGREE = 16
 

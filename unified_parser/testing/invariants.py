@@ -24,6 +24,7 @@ from ..events import (
     ToolCallStart,
 )
 from ..message import Message
+from ..parser import UnifiedParser
 from . import json_reader
 from .latency import excess
 from .run import Delta, ParserClass, Run, calls, known_id, parts, stream
@@ -257,8 +258,11 @@ def check_token_level(
     """Ids alone tell where reasoning ends as the text does, on every prefix of an output.
 
     ``options`` hold the tokenizer; ``decode`` gives the text of one token. The prompt must not be empty: ids
-    that no prompt is known for are taken for a prompt.
+    that no prompt is known for are taken for a prompt. A family that shows its reasoning as content has an
+    end of it in the ids alone, which the class answers itself: there is nothing to compare.
     """
+    if parser_class.is_reasoning_end is not UnifiedParser.is_reasoning_end:
+        return
     options = {**options, "prompt_token_ids": list(prompt_ids)}
     asked, fed = parser_class(**options), parser_class(**options)
     run = Run(parser_class, [], options, [])
