@@ -1,19 +1,11 @@
 """Laguna (Poolside): bare think tags, GLM's key/value calls; whether it thinks, each checkpoint decides."""
 
-from collections.abc import Mapping
-
-from unified_parser.calls.tagged import ANY_TYPE
+from unified_parser.calls.tagged import guessed_types
 from unified_parser.format import THINKING_TOGGLES, Marker, OutputFormat, Start, Tools, replace
 from unified_parser.parser import UnifiedParser
 
 from .deepseek import BARE_THINK
 from .glm import pairs
-
-
-def guessed_types(types: tuple[str, ...], attributes: Mapping[str, str]) -> tuple[str, ...]:
-    """Only strings are written as text; a value that the schema does not declare is what it reads as."""
-    return types or ANY_TYPE
-
 
 PAIRS = pairs()
 
