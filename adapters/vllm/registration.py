@@ -14,6 +14,7 @@ from vllm.tool_parsers import ToolParserManager
 from unified_parser.registry import families
 
 from .compat import LOGGER_NAME
+from .composition import install
 from .make import make_adapters
 
 logger = init_logger(LOGGER_NAME)
@@ -46,6 +47,7 @@ def register() -> None:
                 continue
             (replaced if name in known else added).setdefault(kind, []).append(name)
             manager.register_module(name, module=adapter, force=True)
+    install()
     if replaced or added:
         what = f"replaces vLLM's {_listed(replaced)}; it adds {_listed(added)}"
         _log(f"unified_parser {what} ({VARIABLE}={mode})")
