@@ -52,8 +52,8 @@ class Evidence:
         if self.lagging or self._in_step(text, ids):
             self._expect(ids, self._tail)
         else:
-            first = next(n for n, number in enumerate(ids) if number in self.watched)
-            self._expect(ids[first:], self._owed(ids[:first], self.tokens.text_of[ids[first]]))
+            first = next(n for n, number in enumerate(ids) if self._literal(number) is not None)
+            self._expect(ids[first:], self._owed(ids[:first], self._literal(ids[first]) or ""))
         shown = "".join(past for past, _ in self.recent)
         text, self._doubtful = self._doubtful + text, ""
         return self._match(text, start, held if len(held) > len(shown) else shown)
@@ -63,12 +63,17 @@ class Evidence:
         text = ""
         while self._awaited:
             _, number = self._awaited.popleft()
-            self.at[start + len(text)] = number
-            text += self.tokens.text_of[number]
+            if number in self.watched:
+                self.at[start + len(text)] = number
+                text += self.tokens.text_of[number]
         if self._tail == self._doubtful:
             text += self._doubtful
         self._tail = self._doubtful = ""
         return text
+
+    def _literal(self, number: int) -> str | None:
+        """The text of a special token; None for an ordinary one."""
+        return self.tokens.text_of.get(number) or self.tokens.foreign.get(number)
 
     def _in_step(self, text: str, ids: Sequence[int]) -> bool:
         """The usual case: the delta begins with a special token, in ids and text."""
@@ -99,7 +104,7 @@ class Evidence:
         """Adds the ids, behind the text ``before``, to what the text is expected to show."""
         ordinary: list[int] = []
         for number in ids:
-            if number not in self.watched:
+            if self._literal(number) is None:
                 ordinary.append(number)
                 continue
             decoded = self._decode(ordinary)
@@ -114,37 +119,49 @@ class Evidence:
         ``past``: the last text before it; a special token's text may have come before its id.
         """
         position = 0
+        pieces: list[str] = []  # the text up to ``done``, and what was put back into it
+        done = shift = 0
+        unread: str | None = None
         while self._awaited:
             before, number = self._awaited[0]
-            literal = self.tokens.text_of[number]
+            ours = number in self.watched
+            literal = self._literal(number) or ""
             reached = None if before is None else _follow(text, position, before)
             if reached is None:  # the text is ahead of its ids, or they do not fit
-                found = (past + text).find(literal, max(len(past) + position - len(literal) + 1, 0))
-                if found < 0:
+                unread = past + text if unread is None else unread
+                found = unread.find(literal, max(len(past) + position - len(literal) + 1, 0))
+                if found < 0 and ours:
                     self._awaited[0] = (None, number)
-                    return text
-                position = found - len(past)
+                    break
+                position = found - len(past) if found >= 0 else position
+                shown = found >= 0
             else:
                 position, rest = reached
                 if rest or position == len(text):
                     self._awaited[0] = (rest, number)
-                    return text
-                if not text.startswith(literal, position):
+                    break
+                shown = text.startswith(literal, position)
+                if not shown:
                     overlap = self._ahead(text, position, past, literal)
                     if overlap is not None:
-                        position = overlap
-                    elif literal.startswith(text[position:]):  # the next text tells
-                        self._doubtful = text[position:]
+                        position, shown = overlap, True
+                    elif len(text) - position < len(literal) and literal.startswith(text[position:]):
+                        self._doubtful = text[position:]  # the next text tells
                         self._awaited[0] = ("", number)
-                        return text[:position]
-                    else:  # the server dropped it
-                        text = text[:position] + literal + text[position:]
-            self.at[start + position] = number
-            position += len(literal)
+                        text = text[:position]
+                        break
+            if ours:
+                self.at[start + position + shift] = number
+                if not shown:  # the server dropped it
+                    pieces += (text[done:position], literal)
+                    done = position
+                    shift += len(literal)
+            position += len(literal) if shown else 0
             self._awaited.popleft()
-        reached = _follow(text, position, self._tail)
-        self._tail = reached[1] if reached else ""
-        return text
+        else:
+            reached = _follow(text, position, self._tail)
+            self._tail = reached[1] if reached else ""
+        return "".join([*pieces, text[done:]]) if pieces else text
 
     def _ahead(self, text: str, position: int, past: str, literal: str) -> int | None:
         """Where the literal began, if its text came before its id."""
@@ -166,12 +183,12 @@ class Evidence:
 
 def _follow(text: str, position: int, expected: str) -> tuple[int, str] | None:
     """The position behind ``expected``, and what of it the text does not hold yet. None: it is other text."""
+    left = len(text) - position
     for candidate in (expected, " " + expected):  # some tokenizers drop a leading blank when they decode
         if text.startswith(candidate, position):
             return position + len(candidate), ""
-        rest = text[position:]
-        if len(rest) < len(candidate) and candidate.startswith(rest):
-            return len(text), candidate[len(rest) :]
+        if left < len(candidate) and candidate.startswith(text[position:]):
+            return len(text), candidate[left:]
         if not expected:
             return position, ""
     return None

@@ -242,19 +242,26 @@ class Machine:
                 walk.pos += 1
         except EndOfOutput:
             walk.pos = len(walk.buffer)
-            walk.give_back()
+            self._assume(walk, walk.kept())
             raise
         if spelling is not None:
             walk.kept()
             return (yield from self._reopen(walk, spelling))
-        state = REASONING if self.format.start.undecided == REASONING else walk.content_state
-        blank = walk.kept()
-        if state == REASONING:
+        return self._assume(walk, walk.kept())
+
+    def _assume(self, walk: Walk, text: str) -> str:
+        """No opener came: ``text``, blank but for the output's end, goes where the family's outputs start."""
+        nothing = walk.over and not text.strip()
+        if self.format.start.undecided == REASONING and not nothing:
+            state: str = REASONING
+            channel = walk.reasoning
             walk.events.append(ReasoningStart(walk.done, walk.done))
         else:
-            walk.reasoning_over = True
-        if blank and self.states[state].channel != OUTSIDE:
-            (walk.reasoning if state == REASONING else walk.content).write(blank)
+            state = walk.content_state
+            channel = walk.content
+            walk.reasoning_over = not nothing
+        if text and self.states[state].channel != OUTSIDE:
+            channel.write(text)
         return state
 
     def _end(self, walk: Walk) -> None:

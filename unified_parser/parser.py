@@ -14,14 +14,13 @@ from .message import Message, MessageBuilder
 from .schema import Tools
 from .start import Prompt, Start, decode
 from .token_level import EndFound, TokenLevel
-from .tokens import Tokenizer, special_tokens, wrap
+from .tokens import Tokenizer, size_of, special_tokens, wrap
 from .walk import CONTENT, Options, Walk
 
 Phase = Literal["whole", "reasoning", "answer"]
 
 #: The attribute of a tokenizer under which the formats compiled for it are kept.
 _CACHE = "_unified_parser_compiled"
-_COMPILED: dict[type, _Compiled] = {}
 
 
 class _Compiled:
@@ -45,6 +44,20 @@ def _token_literals(form: OutputFormat) -> tuple[str, ...]:
         elif marker.special:
             found |= dict.fromkeys(marker.spellings)
     return tuple(found)
+
+
+class _Cache(dict[type, _Compiled]):
+    """What was compiled for one tokenizer. Where the tokenizer is pickled or copied, it starts empty."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+    def __reduce__(self) -> tuple[type[_Cache], tuple[int]]:
+        return _Cache, (self.size,)
+
+
+_COMPILED = _Cache(0)
 
 
 class UnifiedParser:
@@ -114,8 +127,9 @@ class UnifiedParser:
     def _compile(cls, tokenizer: Tokenizer | None) -> _Compiled:
         """The format compiled for a tokenizer, once for each; kept with the tokenizer."""
         inner = getattr(tokenizer, "inner", None)
-        known: dict[type, _Compiled] = getattr(inner, _CACHE, {}) if inner is not None else _COMPILED
-        if not known and inner is not None:
+        known = _COMPILED if inner is None else getattr(inner, _CACHE, None)
+        if known is None or known.size != size_of(inner):  # tokens may have been added to it
+            known = _Cache(size_of(inner))
             with suppress(AttributeError, TypeError, ValueError):  # it may not take attributes
                 setattr(inner, _CACHE, known)
         if cls not in known:

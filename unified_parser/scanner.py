@@ -339,7 +339,7 @@ class Scanner:
 
     def _may_be_cut_off(self, marks: Marks[T]) -> bool:
         """Is what stands here, the text being over, the beginning of a marker?"""
-        pattern = marks.by_ids if self.exact else marks.by_text
+        pattern = marks.by_ids if self.by_ids else marks.by_text  # however the text and its ids have come
         match = pattern.match(self.buffer, self.pos)
         return match is not None and match.lastindex is None
 

@@ -94,28 +94,41 @@ def wrap(tokenizer: Any) -> Tokenizer:
 
 
 class SpecialTokens:
-    """The literals of a format that are one token of a vocabulary, both ways."""
+    """The literals of a format that are one token of a vocabulary, both ways.
 
-    __slots__ = ("id_of", "text_of", "watched")
+    ``foreign``: the vocabulary's other special tokens, which a server may leave out of the text as well.
+    """
 
-    def __init__(self, id_of: Mapping[str, int]) -> None:
+    __slots__ = ("foreign", "id_of", "text_of", "watched")
+
+    def __init__(self, id_of: Mapping[str, int], foreign: Mapping[int, str] | None = None) -> None:
         self.id_of = dict(id_of)
         self.text_of = {number: text for text, number in self.id_of.items()}
         self.watched = frozenset(self.text_of)
+        self.foreign = {n: text for n, text in (foreign or {}).items() if n not in self.watched}
 
 
 NO_TOKENS = SpecialTokens({})
 
-_vocabularies: weakref.WeakKeyDictionary[Any, Mapping[str, int]] = weakref.WeakKeyDictionary()
+_vocabularies: weakref.WeakKeyDictionary[Any, tuple[int, Mapping[str, int]]] = weakref.WeakKeyDictionary()
+
+
+def size_of(tokenizer: Any) -> int:
+    """How many tokens a vocabulary has, 0 where that is not known: it shows that tokens were added."""
+    if hasattr(tokenizer, "get_vocab_size"):
+        return int(tokenizer.get_vocab_size())
+    return len(tokenizer) if hasattr(tokenizer, "__len__") else 0
 
 
 def vocabulary(tokenizer: Any) -> Mapping[str, int]:
     """The tokenizer's vocabulary, read once per tokenizer: building it takes some tokenizers 50 ms."""
     inner = getattr(tokenizer, "inner", tokenizer)
+    size = size_of(inner)
     try:
-        known = _vocabularies.get(inner)
-        if known is None:
-            known = _vocabularies[inner] = wrap(tokenizer).get_vocab()
+        known_size, known = _vocabularies.get(inner, (-1, {}))
+        if known_size != size:
+            known = wrap(tokenizer).get_vocab()
+            _vocabularies[inner] = size, known
     except TypeError:  # not weakly referable
         known = wrap(tokenizer).get_vocab()
     return known
@@ -126,7 +139,22 @@ def special_tokens(tokenizer: Any | None, literals: Iterable[str]) -> SpecialTok
     if tokenizer is None:
         return NO_TOKENS
     known = vocabulary(tokenizer)
-    return SpecialTokens({text: known[text] for text in literals if text in known})
+    return SpecialTokens({text: known[text] for text in literals if text in known}, _flagged(tokenizer))
+
+
+def _flagged(tokenizer: Any) -> Mapping[int, str]:
+    """The tokens that the tokenizer itself calls special."""
+    inner = getattr(tokenizer, "inner", tokenizer)
+    added = getattr(inner, "added_tokens_decoder", None)
+    if added is None and hasattr(inner, "get_added_tokens_decoder"):
+        added = inner.get_added_tokens_decoder()
+    if not isinstance(added, Mapping):
+        return {}
+    return {
+        int(n): str(token) if isinstance(token, str) else token.content
+        for n, token in added.items()
+        if getattr(token, "special", False)
+    }
 
 
 #: How vocabularies write blanks.

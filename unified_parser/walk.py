@@ -189,6 +189,7 @@ class Walk(Scanner):
         "done",
         "events",
         "finished",
+        "gave_back",
         "header_name",
         "lead",
         "machine",
@@ -223,6 +224,7 @@ class Walk(Scanner):
         self.reasoning_over = False
         self.spelled = False  # what is kept began with ordinary text, no marker
         self.finished = False
+        self.gave_back = False  # a call that was held back is text again, up to its closing marker
         self.reason: str | None = None
         self.calls = 0  # announced so far
         self.header_name = ""  # the name that the header of the call's block gave
@@ -439,7 +441,13 @@ class Walk(Scanner):
                 self.discard()
             else:
                 self.give_back()
+                self.gave_back = True
         self._atomic.clear()
+
+    def take_gave_back(self) -> bool:
+        """Has a call that was held back just become text again? Asked once."""
+        gave_back, self.gave_back = self.gave_back, False
+        return gave_back
 
     def _emit_call(self, event: CallEvent, end: int) -> None:
         if self._atomic is None:

@@ -66,8 +66,10 @@ class Block:
                     walk.give_back()
                 elif self.bare:
                     walk.end_call(complete=False)
-                    return True
+                    return not walk.take_gave_back()
                 yield from self._pass_rest(walk)
+            if walk.take_gave_back():
+                return False
             walk.kept()
             walk.frame()
             syntax = None

@@ -12,6 +12,9 @@ from ..tokens import SpecialTokens
 from ..walk import Walk
 from .base import CallReader, CallSyntax, Surroundings
 
+#: A longer number is no id.
+_LONGEST_ID = 64
+
 #: Markers that a bare object or array begins with.
 BRACE = text_marker("{")
 BRACKET = text_marker("[")
@@ -206,18 +209,20 @@ def pass_arguments(walk: Walk) -> Steps[None]:
 
 
 def end_with(walk: Walk, value: str) -> None:
-    """Ends the open call with arguments that were read whole."""
-    if value.startswith('"'):
-        value = json.loads(value)
-    text = "{}" if value.strip() in ("", "null") else value
+    """Ends the open call with arguments that were read whole, as JSON."""
+    unpacked = value.startswith('"')
+    text = json.loads(value) if unpacked else value
+    if text.strip() in ("", "null"):
+        text = "{}"
     walk.argument(text)
-    walk.end_call(complete=is_object(text))
+    walk.end_call(complete=is_object(text) if unpacked else text.startswith("{"))
 
 
 def _as_id(value: str) -> str | None:
-    """A call id as text; null, or an empty one, is none."""
-    known = json.loads(value)
-    return None if known is None or known == "" else str(known)
+    """A call id: what a string says, or a number as it is written. Anything else is none."""
+    if value.startswith('"'):
+        return str(json.loads(value)) or None
+    return value if value[0] in "-0123456789" and len(value) <= _LONGEST_ID else None
 
 
 __all__ = ["BRACE", "BRACKET", "JsonArray", "JsonObject", "Marks", "end_with", "expect", "pass_arguments"]
