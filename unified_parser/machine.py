@@ -251,7 +251,7 @@ class Machine:
 
     def _assume(self, walk: Walk, text: str) -> str:
         """No opener came: ``text``, blank but for the output's end, goes where the family's outputs start."""
-        nothing = walk.over and not text.strip()
+        nothing = walk.over and not (text + walk.buffer[walk.pos :]).strip()
         if self.format.start.undecided == REASONING and not nothing:
             state: str = REASONING
             channel = walk.reasoning
