@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -19,40 +19,38 @@ from unified_parser.events import ContentText, Event, ReasoningText, ToolCallArg
 from unified_parser.message import Message
 
 
-class Shape:
-    """Makes pydantic objects of one class without validating: a stream makes several per token.
+def unvalidated(example: BaseModel) -> Callable[[dict[str, Any]], Any]:
+    """Makes objects of the example's class without validating: a stream makes several per token.
 
     Only for values that are known to be right. Fields that are not given have their defaults and count as
-    unset, as after a plain construction.
+    unset, as after a plain construction. The dictionary that is given is not kept.
     """
+    made_class = type(example)
+    defaults = dict(example.__dict__)
+    fresh = [name for name, value in defaults.items() if isinstance(value, list)]
+    has_extra = example.__pydantic_extra__ is not None
 
-    __slots__ = ("_class", "_defaults", "_extra", "_fresh", "_private")
-
-    def __init__(self, example: BaseModel) -> None:
-        self._class = type(example)
-        self._defaults = dict(example.__dict__)
-        self._fresh = [name for name, value in self._defaults.items() if isinstance(value, list)]
-        self._extra = example.__pydantic_extra__
-        self._private = example.__pydantic_private__
-
-    def __call__(self, said: dict[str, Any]) -> Any:
-        """An object with these fields; the dictionary is not kept."""
-        values = self._defaults | said
-        for name in self._fresh:
-            if name not in said:
-                values[name] = []
-        made = self._class.__new__(self._class)
-        _set(made, "__dict__", values)
-        _set(made, "__pydantic_fields_set__", set(said))
-        _set(made, "__pydantic_extra__", None if self._extra is None else dict(self._extra))
-        _set(made, "__pydantic_private__", None if self._private is None else dict(self._private))
+    def make(said: dict[str, Any]) -> Any:
+        made = object.__new__(made_class)
+        values = made.__dict__
+        values.update(defaults)
+        for name in fresh:
+            values[name] = []
+        values.update(said)
+        _set_fields(made, set(said))
+        _set_extra(made, {} if has_extra else None)
+        _set_private(made, None)
         return made
 
+    return make
 
-_set = object.__setattr__
-_message = Shape(DeltaMessage())
-_call = Shape(DeltaToolCall(index=0))
-_function = Shape(DeltaFunctionCall())
+
+_set_fields = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+_set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
+_set_private = BaseModel.__dict__["__pydantic_private__"].__set__
+
+_message = unvalidated(DeltaMessage())
+_call = unvalidated(DeltaToolCall(index=0))
 
 
 def delta_message(events: Sequence[Event]) -> DeltaMessage | None:
@@ -70,6 +68,9 @@ def delta_message(events: Sequence[Event]) -> DeltaMessage | None:
             return _message({"content": event[0]})  # type: ignore[no-any-return]
         if kind is ReasoningText:
             return _message({"reasoning": event[0]})  # type: ignore[no-any-return]
+        if kind is ToolCallArguments:
+            call = _call({"index": event[0], "function": DeltaFunctionCall(arguments=event[1])})
+            return _message({"tool_calls": [call]})  # type: ignore[no-any-return]
     reasoning: list[str] = []
     content: list[str] = []
     calls: list[DeltaToolCall] = []
@@ -81,7 +82,7 @@ def delta_message(events: Sequence[Event]) -> DeltaMessage | None:
         elif isinstance(event, ReasoningText):
             reasoning.append(event.text)
         elif isinstance(event, ToolCallStart):
-            function = _function({"name": event.name, "arguments": ""})
+            function = DeltaFunctionCall(name=event.name, arguments="")
             calls.append(
                 _call({"index": event.index, "id": event.id, "type": "function", "function": function})
             )
@@ -95,7 +96,7 @@ def _add_arguments(calls: list[DeltaToolCall], event: ToolCallArguments) -> None
     if calls and calls[-1].index == event.index and calls[-1].function is not None:
         calls[-1].function.arguments = (calls[-1].function.arguments or "") + event.fragment
     else:
-        function = _function({"arguments": event.fragment})
+        function = DeltaFunctionCall(arguments=event.fragment)
         calls.append(_call({"index": event.index, "function": function}))
 
 
