@@ -65,8 +65,9 @@ class Machine:
         self.looks_back = any(marker.behind for marker in form.markers())
         self.blocks = [Block(tools, tokens, _leaves(form, tools)) for tools in form.tools]
         channel = OUTSIDE if form.content.open else CONTENT
-        #: by block and channel: the state behind a block that was given back
+        #: by block and channel: the state behind a block that was given back, and inside one that is not read
         self.spilled: dict[tuple[int, str], str] = {}
+        self.quoted: dict[tuple[int, str], str] = {}
         self.states: dict[str, TextState] = {
             CONTENT: self._state(channel, self._content_uses(thinking=True)),
             CONTENT_ONLY: self._state(channel, self._content_uses(thinking=False)),
@@ -80,6 +81,10 @@ class Machine:
             for channel in _channels_of(form, block.tools):
                 name = self.spilled[id(block), channel] = f"{channel}, behind text like block {number}"
                 self.states[name] = self._spilled(block, channel)
+                if block.tools.close:
+                    name = f"{channel}, in text like block {number}"
+                    self.states[name] = self._quoted(block, channel)
+                self.quoted[id(block), channel] = name
         opener = [Use(form.reasoning.open, "open", form.reasoning.open.before)] if form.reasoning else []
         opener += [Use(marker, "open") for marker in form.reasoning.bare] if form.reasoning else []
         self.opener: Marks[str] = Marks(opener, tokens)
@@ -162,6 +167,10 @@ class Machine:
             uses += [Use(marker, partial(self._spill_on, block, channel)) for marker in call.strays()]
         around = self._reasoning_uses() if channel == REASONING else self._content_uses(thinking=True)
         return self._state(channel, [*uses, *around])
+
+    def _quoted(self, block: Block, channel: str) -> TextState:
+        """Inside a block that is not read: up to its closing marker everything is text."""
+        return self._state(channel, [Use(marker, partial(self._literal, channel)) for marker in block.ends])
 
     def table(self) -> list[tuple[str, str, str]]:
         """The machine as rows (state, marker, what it does)."""
@@ -382,14 +391,18 @@ class Machine:
         walk.around = walk.reasoning
         done = yield from self._read_block(block, syntax, walk, spelling)
         walk.around = walk.content
-        return REASONING if done else self.spilled[id(block), REASONING]
+        return REASONING if done else self._text_like(block, REASONING, walk)
 
     def _open_block(
         self, block: Block, syntax: CallSyntax | None, walk: Walk, spelling: Spelling[Act]
     ) -> Steps[str]:
         if (yield from self._read_block(block, syntax, walk, spelling)):
             return walk.content_state
-        return self.spilled[id(block), CONTENT]
+        return self._text_like(block, CONTENT, walk)
+
+    def _text_like(self, block: Block, channel: str, walk: Walk) -> str:
+        """The state behind the beginning of a block that is text."""
+        return (self.quoted if walk.calls_are_text else self.spilled)[id(block), channel]
 
     def _read_block(
         self, block: Block, syntax: CallSyntax | None, walk: Walk, spelling: Spelling[Act]
@@ -397,7 +410,7 @@ class Machine:
         """Reads a block. False: it was none, and what was read of it is text again."""
         walk.keep(walk.matched)
         walk.spelled = not spelling.marker.special and block.bare
-        done = yield from block.read(walk, syntax)
+        done = not walk.calls_are_text and (yield from block.read(walk, syntax))
         if not done:
             walk.give_back()
         return done
@@ -584,6 +597,8 @@ class Headers:
         walk.header_name = route.name
         sink: Sink = drop
         try:
+            if walk.calls_are_text:
+                raise Malformed
             yield from self.compile_call(route.call)(walk)
         except Malformed:
             if walk.call is None:

@@ -63,7 +63,8 @@ _COMPILED = _Cache(0)
 class UnifiedParser:
     """Walks one output of a model family and says what it is made of.
 
-    Subclasses are data: ``names``, ``models`` and ``format``.
+    Subclasses are data: ``names``, ``models`` and ``format``. ``traps``: what someone who serves the family
+    must know and the format does not say, a short sentence each.
 
     ``tokenizer``: where it is given, token ids decide what is a marker (see ``evidence``).
     ``tools``: the request's tools, OpenAI dictionaries or pydantic objects, which type the values.
@@ -72,6 +73,7 @@ class UnifiedParser:
     ``argument_streaming``: ``"incremental"``, or ``"atomic"`` to hold each call back until it is complete.
     ``phase``: the part of an output this parser is for. ``"reasoning"`` hands on all text behind the (first)
     reasoning as content, tool markup included; ``"answer"`` starts behind it.
+    ``calls``: whether tool calls are read; if not they are content, as they were written.
     ``trace``: also report ``Framing``, so that the events account for every character.
 
     Raises ToolSchemaError for tools that cannot be read, ValueError for an unknown option.
@@ -79,6 +81,7 @@ class UnifiedParser:
 
     names: ClassVar[tuple[str, ...]] = ()
     models: ClassVar[tuple[str, ...]] = ()
+    traps: ClassVar[tuple[str, ...]] = ()
     format: ClassVar[OutputFormat] = OutputFormat()
 
     def __init__(
@@ -92,6 +95,7 @@ class UnifiedParser:
         prompt_text: str | None = None,
         argument_streaming: str = "incremental",
         phase: Phase = "whole",
+        calls: bool = True,
         trace: bool = False,
     ) -> None:
         if argument_streaming not in ("incremental", "atomic"):
@@ -106,6 +110,7 @@ class UnifiedParser:
             only_reasoning=phase == "reasoning",
             is_answer=phase == "answer",
             content_required=compiled.form.start.requires_content(chat_template_kwargs or {}),
+            calls_are_text=not calls,
             trace=trace,
         )
         self._phase = phase

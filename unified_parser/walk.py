@@ -166,6 +166,7 @@ class Options(NamedTuple):
     only_reasoning: bool = False
     is_answer: bool = False
     content_required: bool = False
+    calls_are_text: bool = False
     trace: bool = False
 
 
@@ -184,6 +185,7 @@ class Walk(Scanner):
         "around",
         "call",
         "calls",
+        "calls_are_text",
         "content",
         "content_state",
         "done",
@@ -229,6 +231,7 @@ class Walk(Scanner):
         self.calls = 0  # announced so far
         self.header_name = ""  # the name that the header of the call's block gave
         self.only_reasoning = options.only_reasoning
+        self.calls_are_text = options.calls_are_text
         self._trace = options.trace
         self._atomic: list[CallEvent] | None = [] if options.atomic else None
         self._steady: Steady | None = None

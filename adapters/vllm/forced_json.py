@@ -32,9 +32,9 @@ _LONGEST_HEAD = 4096
 
 def forced_calls(request: Any, native: UnifiedParser, model_config: Any) -> ForcedCalls | None:
     """A reader for the request's output, if the request forces a call by a JSON schema."""
-    forced, name = forced_tool(request)
-    if not forced or not _schema_installed(request):
+    if not schema_forced(request):
         return None
+    _, name = forced_tool(request)
     id_type = "random" if model_config is None else get_tool_call_id_type(model_config)
     before = 0 if id_type == "random" else count_history_tool_calls(request)
     return ForcedCalls(
@@ -42,8 +42,10 @@ def forced_calls(request: Any, native: UnifiedParser, model_config: Any) -> Forc
     )
 
 
-def _schema_installed(request: Any) -> bool:
-    """Whether ``ToolAdapter.adjust_request`` has put its schema on a chat or a Responses request."""
+def schema_forced(request: Any) -> bool:
+    """Whether a call is forced by the schema that ``ToolAdapter.adjust_request`` puts on a request."""
+    if not forced_tool(request)[0]:
+        return False
     structured = getattr(request, "structured_outputs", None)
     if structured is not None:
         return getattr(structured, "json", None) is not None

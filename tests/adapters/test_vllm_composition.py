@@ -1,4 +1,4 @@
-"""Names for which vLLM has compositions of its own are ours like any other; harmony models stay vLLM's."""
+"""Names and a model type for which vLLM has compositions of its own are ours like any other."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from support.parsing import family_tokenizer
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.parser import ParserManager
 from vllm.parser.abstract_parser import DelegatingParser
+from vllm.parser.harmony import HarmonyParser
 from vllm.reasoning import ReasoningParserManager
 
 from unified_parser.adapters.vllm import make_adapters, register
+from unified_parser.adapters.vllm.direct import DirectParser
 from unified_parser.registry import get_parser_class
 
 register()
@@ -64,13 +66,36 @@ def test_a_name_that_vllm_treats_apart(name: str, prompt: str, output: str, expe
     assert (reasoning, call.name, json.loads(call.arguments)) == expected
 
 
-def test_harmony_models_keep_vllms_own_parser() -> None:
-    parser_class = ParserManager.get_parser(
-        tool_parser_name="openai",
-        reasoning_parser_name="openai_gptoss",
-        enable_auto_tools=True,
-        is_harmony=True,
+HARMONY = {
+    "tool_parser_name": "openai",
+    "reasoning_parser_name": "openai_gptoss",
+    "enable_auto_tools": True,
+    "is_harmony": True,
+}
+
+
+def test_harmony_models_are_served_directly_by_a_class_that_the_server_accepts() -> None:
+    parser_class = ParserManager.get_parser(**HARMONY)
+    assert issubclass(parser_class, DirectParser) and issubclass(parser_class, HarmonyParser)
+    ours = make_adapters(get_parser_class("openai_gptoss"))
+    assert (parser_class.reasoning_parser_cls, parser_class.tool_parser_cls) == ours
+    assert HarmonyParser.reasoning_parser_cls not in ours  # vLLM's own class is left alone
+    output = (
+        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.f "
+        '<|constrain|>json<|message|>{"a": 1}<|call|>'
     )
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    request = ChatCompletionRequest(model="m", messages=[{"role": "user", "content": "x"}], tools=tools)
+    parser = parser_class(family_tokenizer("gpt_oss"), request.tools)
+    reasoning, content, (call,) = parser.parse(output, request, enable_auto_tools=True)
+    assert (reasoning, content, call.name, json.loads(call.arguments)) == ("hm", None, "f", {"a": 1})
+
+
+def test_harmony_models_keep_vllms_own_parser_where_the_direct_one_is_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("UNIFIED_PARSER_VLLM_DIRECT", "0")
+    parser_class = ParserManager.get_parser(**HARMONY)
     assert parser_class.__module__.startswith("vllm.parser")
     for half in (parser_class.reasoning_parser_cls, parser_class.tool_parser_cls):
         assert half.__module__.startswith("vllm.")

@@ -1,4 +1,4 @@
-"""Every sample through vLLM's own composition of the two adapters, whole and streamed."""
+"""Every sample through the direct parser and through vLLM's composition of the two adapters."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from vllm_driver import (
     asked_kwargs,
     chat_request,
     compose,
+    compose_adapters,
     fold_messages,
     parse_whole,
     stream,
@@ -60,6 +61,13 @@ INEXACT = {
 }
 
 
+Compose = Callable[..., type[Any]]
+
+
+#: What one parser cannot get right either.
+INEXACT_DIRECT = {sample: (mode, why) for sample, (mode, why) in INEXACT.items() if why == NO_REASON}
+
+
 @dataclass(frozen=True)
 class Served:
     """A sample as a server has it: the request, the ids of prompt and output, what makes its parser."""
@@ -71,7 +79,7 @@ class Served:
     make_parser: Callable[[], Any]
 
     @staticmethod
-    def of(sample: Sample) -> Served:
+    def of(sample: Sample, compose: Compose) -> Served:
         tokenizer = family_tokenizer(
             sample.parser_name,
             sample.partner,
@@ -110,7 +118,7 @@ def _without_cut_off_call(streamed: Folded, sample: Sample) -> Folded:
     return message
 
 
-def _by_mode(served: Served) -> dict[str, Folded]:
+def _by_mode(served: Served, *, whole_has_ids: bool) -> dict[str, Folded]:
     """The sample's message in every mode.
 
     The last two come from one instance: Responses of 0.30 parse the whole output with the parser that
@@ -123,16 +131,33 @@ def _by_mode(served: Served) -> dict[str, Folded]:
     whole = served.whole(parser)
     found["streamed by one that has parsed"] = served.streamed(parser, "tokens")
     again = served.whole(parser)
-    return found if literal else found | {"parsed": whole, "parsed by one that has streamed": again}
+    known = whole_has_ids or not literal
+    return found | {"parsed": whole, "parsed by one that has streamed": again} if known else found
 
 
-@pytest.mark.parametrize("sample", [pytest.param(sample, id=sample.id) for sample in load()])
-def test_sample(sample: Sample) -> None:
-    found = {mode: message.spelled() for mode, message in _by_mode(Served.of(sample)).items()}
+def _wrong(sample: Sample, found: dict[str, Folded], inexact: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    """The modes whose message is not the expected one, without those that cannot be exact."""
     expected = sample.expected.spelled()
-    wrong = {mode: message for mode, message in found.items() if message != expected}
-    if sample.id in INEXACT:
-        modes, why = INEXACT[sample.id]
+    spelled = {mode: message.spelled() for mode, message in found.items()}
+    wrong = {mode: message for mode, message in spelled.items() if message != expected}
+    if sample.id in inexact:
+        modes, why = inexact[sample.id]
         assert any(modes in mode for mode in wrong), f"exact after all: take it off the list ({why})"
         wrong = {mode: message for mode, message in wrong.items() if modes not in mode}
-    assert wrong == {}, f"{expected} is right: {sample.note}"
+    return wrong
+
+
+SAMPLES = [pytest.param(sample, id=sample.id) for sample in load()]
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_sample_through_the_adapters(sample: Sample) -> None:
+    served = Served.of(sample, lambda reasoning, tool, _: compose_adapters(reasoning, tool))
+    wrong = _wrong(sample, _by_mode(served, whole_has_ids=False), INEXACT)
+    assert wrong == {}, f"{sample.expected.spelled()} is right: {sample.note}"
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_sample_directly(sample: Sample) -> None:
+    wrong = _wrong(sample, _by_mode(Served.of(sample, compose), whole_has_ids=True), INEXACT_DIRECT)
+    assert wrong == {}, f"{sample.expected.spelled()} is right: {sample.note}"

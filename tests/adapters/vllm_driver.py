@@ -16,26 +16,20 @@ from vllm.parser.parser_manager import ParserManager
 from unified_parser import get_parser_class
 from unified_parser.adapters.vllm import make_adapters, register
 
-# Names for which vLLM's ParserManager composes a class of its own, which accepts only vLLM's halves or does
-# more than to compose. Their adapters are put into the plain composition here.
-SPECIAL_IN_VLLM = {"beam", "cohere_command3", "cohere_command4", "hf", "kimi_k3", "minicpmv"}
 
-
-def compose(reasoning: str | None, tool: str | None, tokenizer: Any = None) -> type[Any]:
-    """The ``Parser`` class that vLLM makes of two names (and, where it can, checks against a tokenizer)."""
+def compose(reasoning: str | None, tool: str | None, tokenizer: Any = None, **options: Any) -> type[Any]:
+    """The ``Parser`` class that the server gets for two names, checked with a tokenizer where it can."""
     register()
-    if SPECIAL_IN_VLLM & {reasoning, tool}:
-        return compose_adapters(reasoning, tool)
     names = {"tool_parser_name": tool, "reasoning_parser_name": reasoning, "enable_auto_tools": True}
     if "tokenizer" in inspect.signature(ParserManager.get_parser).parameters:
         names["tokenizer"] = tokenizer
-    parser_class = ParserManager.get_parser(**names)
+    parser_class = ParserManager.get_parser(**names, **options)
     assert parser_class is not None
     return parser_class
 
 
 def compose_adapters(reasoning: str | None, tool: str | None) -> type[Any]:
-    """The plain composition of two names' adapter classes."""
+    """vLLM's plain composition of two names' adapter classes."""
     halves = {
         "reasoning_parser_cls": reasoning and make_adapters(get_parser_class(reasoning))[0],
         "tool_parser_cls": tool and make_adapters(get_parser_class(tool))[1],
