@@ -10,6 +10,10 @@ class ApertusParser(UnifiedParser):
 
     names = ("apertus", "apertus2509")
     models = ("swiss-ai/Apertus-8B-Instruct-2509", "swiss-ai/Apertus-70B-Instruct-2509")
+    traps = (
+        "The model deliberates whatever `enable_thinking` says: the template only tells it what is wanted.",
+        "Behind a tool's results its turn is still open: such a prompt may end inside a deliberation.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(
             Marker("<|inner_prefix|>"), Marker("<|inner_suffix|>"), reopens=True, off_text=False

@@ -38,6 +38,10 @@ class BeamParser(UnifiedParser):
 
     names = ("beam",)
     models = ("reflection/Beam-1.0-501B-A23B-NVFP4",)
+    traps = (
+        "Calls are on the reasoning's channel, `analysis`, too: only the recipient ` to=` tells them apart.",
+        "Messages on other channels than `analysis` and `final` are dropped.",
+    )
     format = OutputFormat(
         header=Header(
             open=Marker("<|start|>"),

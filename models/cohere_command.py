@@ -60,12 +60,18 @@ COMMAND3 = replace(
     start=replace(COMMAND4.start, undecided="content"),
 )
 
+CITATIONS_TRAP = "Citation marks are taken out of answers and thoughts; the sources they name are lost."
+
 
 class CohereCommand3Parser(UnifiedParser):
     """Command A Reasoning; Command R7B and Command A write the same."""
 
     names = ("cohere_command3",)
     models = ("CohereLabs/command-a-reasoning-08-2025", "CohereLabs/c4ai-command-r7b-12-2024")
+    traps = (
+        CITATIONS_TRAP,
+        "Cohere's own renderer leaves the thinking block out of the prompt: untagged text is content then.",
+    )
     format = COMMAND3
 
 
@@ -74,4 +80,8 @@ class CohereCommand4Parser(UnifiedParser):
 
     names = ("cohere_command4",)
     models = ("CohereLabs/command-a-plus-05-2026", "CohereLabs/North-Mini-Code-1.0")
+    traps = (
+        CITATIONS_TRAP,
+        "Cohere's own renderer leaves the thinking block out of the prompt: untagged text is reasoning then.",
+    )
     format = COMMAND4

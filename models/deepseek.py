@@ -121,12 +121,20 @@ V4 = OutputFormat(
 )
 V41 = replace(V4, tools=dsml_tools((" calls",), space=" "))
 
+CALLS_BEHIND_THOUGHTS = "A call before `</think>` is part of the reasoning."
+V4_THINKS = "Renderers differ on whether thinking is on by default: give the prompt, which shows it."
+V4_DRAFTS = "Calls drafted in the thinking are text; the tag that opens a section ends the thought."
+
 
 class DeepSeekR1Parser(UnifiedParser):
     """DeepSeek-R1: always thinks; calls as V3 writes them."""
 
     names = ("deepseek_r1", "deepseek-r1")
     models = ("deepseek-ai/DeepSeek-R1*",)
+    traps = (
+        "The templates ignore `enable_thinking`; without `</think>` all is reasoning and content is null.",
+        CALLS_BEHIND_THOUGHTS,
+    )
     format = R1
 
 
@@ -135,6 +143,7 @@ class DeepSeekV3Parser(UnifiedParser):
 
     names = ("deepseek_v3", "deepseek-v3", "deepseekv3")
     models = ("deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-V3-0324")
+    traps = ("V3 does not think, and its vocabulary has no think tokens: leave thinking off.",)
     format = V3
 
 
@@ -143,6 +152,10 @@ class DeepSeekV31Parser(UnifiedParser):
 
     names = ("deepseek_v31", "deepseekv31")
     models = ("deepseek-ai/DeepSeek-V3.1*", "deepseek-ai/DeepSeek-V3.2-Exp")
+    traps = (
+        "V3.2-Exp has V3.1's template: it needs `deepseek_v31`, not `deepseek_v32`.",
+        CALLS_BEHIND_THOUGHTS,
+    )
     format = V31
 
 
@@ -151,6 +164,10 @@ class DeepSeekV32Parser(UnifiedParser):
 
     names = ("deepseek_v32", "deepseekv32")
     models = ("deepseek-ai/DeepSeek-V3.2",)
+    traps = (
+        "V3.2-Exp is none of these: it has V3.1's template and needs `deepseek_v31`.",
+        CALLS_BEHIND_THOUGHTS,
+    )
     format = V32
 
 
@@ -159,6 +176,7 @@ class DeepSeekV4Parser(UnifiedParser):
 
     names = ("deepseek_v4", "deepseek-v4", "deepseekv4")
     models = ("deepseek-ai/DeepSeek-V4-*",)
+    traps = (V4_THINKS, V4_DRAFTS)
     format = V4
 
 
@@ -167,6 +185,7 @@ class DeepSeekV41Parser(UnifiedParser):
 
     names = ("deepseek_v41", "deepseek-v41", "deepseekv41")
     models = ("deepseek-ai/DeepSeek-V4.1-*",)
+    traps = (V4_THINKS, V4_DRAFTS)
     format = V41
 
 
@@ -175,4 +194,8 @@ class Holo2Parser(UnifiedParser):
 
     names = ("holo2",)
     models = ("Hcompany/Holo2-*",)
+    traps = (
+        "Thinks by default, unlike the DeepSeek models that have the same switches.",
+        CALLS_BEHIND_THOUGHTS,
+    )
     format = HOLO2

@@ -16,6 +16,10 @@ class DotsParser(UnifiedParser):
 
     names = ("dots",)
     models = ("dots-studio/dots-3-*",)
+    traps = (
+        "The template was not seen: turns are taken to be ChatML's, and thinking to be on by default.",
+        "One newline at each edge of a value is dropped, though it may be the value's own.",
+    )
     format = OutputFormat(
         reasoning=THINK,
         tools=(

@@ -12,6 +12,10 @@ class Ernie45Parser(UnifiedParser):
 
     names = ("ernie45",)
     models = ("baidu/ERNIE-4.5-21B-A3B-Thinking", "baidu/ERNIE-4.5-VL-*")
+    traps = (
+        "Only the VL models have a switch; the 21B model always thinks.",
+        "Response tags are taken out of an answer wherever they stand, quoted ones too if no ids tell.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(
             Marker("<think>", after=NEWLINE),

@@ -10,6 +10,7 @@ class FunctionGemmaParser(UnifiedParser):
 
     names = ("functiongemma",)
     models = ("google/functiongemma-270m-it",)
+    traps = ("Models may write numbers as strings: give the tools, whose schemas say which are numbers.",)
     format = OutputFormat(
         tools=(
             Tools(

@@ -21,6 +21,10 @@ class Gemma4Parser(UnifiedParser):
         "google/gemma-4-26B-A4B-it",
         "google/gemma-4-31B-it",
     )
+    traps = (
+        "The prompts of E2B and E4B do not show that thinking is off.",
+        "Any channel that the model opens is reasoning; only the label `thought` is taken off.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(
             Marker("<|channel>", after=("thought\n",)),

@@ -76,6 +76,7 @@ class GigaChat3Parser(UnifiedParser):
 
     names = ("gigachat3",)
     models = ("ai-sage/GigaChat3-*", "ai-sage/GigaChat3.1-*")
+    traps = ("The separator tokens end with newlines: `<|role_sep|>` without its newline is text.",)
     format = GIGACHAT3
 
 
@@ -84,4 +85,5 @@ class GigaChat35Parser(UnifiedParser):
 
     names = ("gigachat35",)
     models = ("ai-sage/GigaChat3.5-*",)
+    traps = ("The switch is `reasoning`; `enable_thinking` does nothing.",)
     format = GIGACHAT35

@@ -47,12 +47,18 @@ GLM45 = replace(
     start=replace(GLM47.start, undecided="content", off_frames=("\n",)),
 )
 
+REOPENS_TRAP = "`<think>` in the content opens reasoning again, a quoted one too if no ids tell."
+
 
 class Glm45Parser(UnifiedParser):
     """GLM-4.5 and 4.6."""
 
     names = ("glm45", "glm")
     models = ("zai-org/GLM-4.5", "zai-org/GLM-4.5-Air", "zai-org/GLM-4.6")
+    traps = (
+        "A prompt with thinking on shows no opener: an answer that does not begin with one is content.",
+        REOPENS_TRAP,
+    )
     format = GLM45
 
 
@@ -61,4 +67,8 @@ class Glm47Parser(UnifiedParser):
 
     names = ("glm47",)
     models = ("zai-org/GLM-4.7", "zai-org/GLM-5*")
+    traps = (
+        "GLM-5.3 has no switch and always thinks: give the prompt, which shows it.",
+        REOPENS_TRAP,
+    )
     format = GLM47

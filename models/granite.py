@@ -4,6 +4,7 @@ from unified_parser.calls.json_calls import JsonArray, JsonObject
 from unified_parser.format import Marker, OutputFormat, Reasoning, Start, Tools, replace, text_marker
 from unified_parser.parser import UnifiedParser
 
+from .nemotron import FORCED_CONTENT
 from .qwen3 import XML
 
 TURNS = ("<|start_of_role|>", "<|end_of_text|>")
@@ -38,7 +39,10 @@ GRANITE42 = replace(
         strip="trailing",
     ),
     tools=(replace(XML.tools[0], open=Marker("<tool_call>", before=("\n",))),),
+    start=replace(XML.start, content_required=FORCED_CONTENT),
 )
+
+GENERATIONS = "`granite` is for 3.x, `granite4` for 4.0, `granite_thinking_parser` for 4.2: three formats."
 
 
 class Granite3Parser(UnifiedParser):
@@ -46,6 +50,10 @@ class Granite3Parser(UnifiedParser):
 
     names = ("granite",)
     models = ("ibm-granite/granite-3.*-instruct",)
+    traps = (
+        "The phrases count only where `thinking` is on, and the first only at the beginning of the output.",
+        GENERATIONS,
+    )
     format = GRANITE3
 
 
@@ -54,6 +62,7 @@ class Granite4Parser(UnifiedParser):
 
     names = ("granite4",)
     models = ("ibm-granite/granite-4.0-*",)
+    traps = (GENERATIONS,)
     format = GRANITE4
 
 
@@ -62,6 +71,9 @@ class GraniteFunctionCallingParser(UnifiedParser):
 
     names = ("granite-20b-fc",)
     models = ("ibm-granite/granite-20b-functioncalling",)
+    traps = (
+        "A call of `no_function` means that nothing is called: it is no call unless such a tool is offered.",
+    )
     format = FUNCTION_CALLING
 
 
@@ -70,4 +82,5 @@ class GraniteThinkingParser(UnifiedParser):
 
     names = ("granite_thinking_parser",)
     models = ("ibm-granite/granite-4.2-*",)
+    traps = (GENERATIONS,)
     format = GRANITE42

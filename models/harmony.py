@@ -29,6 +29,11 @@ class HarmonyParser(UnifiedParser):
 
     names = ("openai_gptoss", "openai", "gpt_oss", "gpt-oss")
     models = ("openai/gpt-oss-20b", "openai/gpt-oss-120b", "openai/gpt-oss-safeguard-*")
+    traps = (
+        "Any message to a function is a call, on `analysis` and without `functions.` before its name too.",
+        "Calls of built-in tools (`python`, `browser`, `container`) are dropped.",
+        "No switch turns thinking off, `reasoning_effort` only says how much of it there is.",
+    )
     format = OutputFormat(
         header=Header(
             open=Marker("<|start|>"),

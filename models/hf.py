@@ -200,6 +200,11 @@ class HfParser(UnifiedParser):
 
     names = ("hf", "response_template")
     models = ()
+    traps = (
+        "Without a tokenizer that has a `response_template` there is no parser, but an error at once.",
+        "`response_schema`, the older form, is not read; transformers 5 drops it.",
+        "Both texts are stripped at their edges unless the template says `strip: false`.",
+    )
     format = OutputFormat()
 
     @classmethod

@@ -87,11 +87,15 @@ def suffix_of(tokenizer: Any) -> str:
     return min(found, default="" if "<think>" in known else RELEASE_SUFFIX)
 
 
+SUFFIX_TRAP = "Tags have the checkpoint's suffix, `:opensource` if none is known: give the tokenizer."
+
+
 class HunyuanA13BParser(UnifiedParser):
     """Hunyuan A13B."""
 
     names = ("hunyuan_a13b",)
     models = ("tencent/Hunyuan-A13B-Instruct",)
+    traps = ("All tags are ordinary text: a quoted tag cannot be told from a real one.",)
     format = A13B
 
 
@@ -100,6 +104,10 @@ class Hy3Parser(UnifiedParser):
 
     names = ("hy_v3", "hunyuan")
     models = ("tencent/Hy3", "tencent/Hy3-preview")
+    traps = (
+        SUFFIX_TRAP,
+        "The switch is `reasoning_effort`, by default `no_think`; `enable_thinking` does nothing.",
+    )
     format = hy3(RELEASE_SUFFIX)
 
     @classmethod
@@ -112,6 +120,10 @@ class Hy4Parser(UnifiedParser):
 
     names = ("hy_v4",)
     models = ("tencent/Hy4", "tencent/Hy4-preview")
+    traps = (
+        SUFFIX_TRAP,
+        "The switch is `reasoning_effort`, by default `high`; `enable_thinking` does nothing.",
+    )
     format = hy4(RELEASE_SUFFIX)
 
     @classmethod

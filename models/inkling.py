@@ -25,6 +25,10 @@ class InklingParser(UnifiedParser):
 
     names = ("inkling",)
     models = ("thinkingmachines/Inkling*",)
+    traps = (
+        "No switch turns thinking off; the model may skip its thinking block.",
+        "A call's name in the header is a copy: the one in the JSON counts.",
+    )
     format = OutputFormat(
         header=Header(
             open=Marker("<|message_model|>"),

@@ -30,6 +30,7 @@ class InternLMParser(UnifiedParser):
 
     names = ("internlm",)
     models = ("internlm/internlm2-chat-*", "internlm/internlm2_5-*-chat")
+    traps = ("Does not think; `interns1` is the name for Intern-S1, which does.",)
     format = INTERNLM
 
 
@@ -38,4 +39,5 @@ class InternS1Parser(UnifiedParser):
 
     names = ("interns1",)
     models = ("internlm/Intern-S1", "internlm/Intern-S1-mini")
+    traps = ("A call inside the thinking is read, and the thought goes on behind it.",)
     format = INTERN_S1

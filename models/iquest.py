@@ -3,13 +3,14 @@
 from unified_parser.format import THINKING_TOGGLES, Marker, Start, replace
 from unified_parser.parser import UnifiedParser
 
-from .glm import GLM47
+from .glm import GLM47, REOPENS_TRAP
 
 
 class IQuestParser(UnifiedParser):
     """IQuest Q1."""
 
     names = ("iquest_q1",)
+    traps = (REOPENS_TRAP,)
     format = replace(
         GLM47,
         tools=(

@@ -15,6 +15,10 @@ class JambaParser(UnifiedParser):
         "ai21labs/AI21-Jamba-Mini-1.6",
         "ai21labs/AI21-Jamba-*-1.7",
     )
+    traps = (
+        "Outputs often begin with a space, as the template's turns do: it stays in the content.",
+        "Jamba Reasoning 3B has another format (ChatML, think tags).",
+    )
     format = OutputFormat(
         tools=(Tools(open=Marker("<tool_calls>"), close=Marker("</tool_calls>"), calls=(JsonArray(),)),),
         start=Start(boundaries=("<|bom|>", "<|eom|>")),

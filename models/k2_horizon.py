@@ -49,6 +49,10 @@ class K2HorizonParser(UnifiedParser):
 
     names = ("k2_horizon",)
     models = ("LLM360/K2-Horizon-*",)
+    traps = (
+        "The tags' tokens are not flagged special: a stray tag is shown as text.",
+        "`enable_thinking` works with some templates only; `reasoning_effort` picks one of three tags.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(
             text_marker("<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>", after=("\n",)),

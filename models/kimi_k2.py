@@ -20,6 +20,10 @@ class KimiK2Parser(UnifiedParser):
 
     names = ("kimi_k2",)
     models = ("moonshotai/Kimi-K2-Instruct", "moonshotai/Kimi-K2-Thinking", "moonshotai/Kimi-K2.5")
+    traps = (
+        "K2-Instruct never thinks: use the tool name alone or `thinking=false`, else answers are reasoning.",
+        "Call ids are the model's own and count through the conversation: send them back unchanged.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(Marker("<think>"), Marker("</think>")),
         tools=(

@@ -59,6 +59,10 @@ class KimiK3Parser(UnifiedParser):
 
     names = ("kimi_k3",)
     models = ("moonshotai/Kimi-K3",)
+    traps = (
+        "Values are typed by the tag's `type`; the tools' schemas are not asked.",
+        "On very long prompts the model may answer without a thought: that answer counts as reasoning.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(opening("think"), closing("think")),
         content=Content(

@@ -9,6 +9,7 @@ class KimiVLParser(UnifiedParser):
 
     names = ("kimi",)
     models = ("moonshotai/Kimi-VL-A3B-Thinking*",)
+    traps = ("For Kimi-VL alone: Kimi K2 and K3 are `kimi_k2` and `kimi_k3`.",)
     format = OutputFormat(
         reasoning=Reasoning(Marker("◁think▷"), Marker("◁/think▷")),
         start=Start(

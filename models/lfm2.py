@@ -75,6 +75,11 @@ class Lfm2Parser(UnifiedParser):
 
     names = ("lfm2",)
     models = ("LiquidAI/LFM2-*", "LiquidAI/LFM2.5-*")
+    traps = (
+        "Nothing escapes quotes inside strings: each is held back until what follows shows if it closes one.",
+        "Text behind a block that begins with `[` or `<` is held back: it may be an echo of the block.",
+        "No switch: whether a model thinks depends on the checkpoint.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(Marker("<think>"), Marker("</think>")),
         tools=(

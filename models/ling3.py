@@ -3,7 +3,7 @@
 from unified_parser.format import THINKING_TOGGLES, Content, Drop, Marker, Start, replace
 from unified_parser.parser import UnifiedParser
 
-from .glm import GLM47
+from .glm import GLM47, REOPENS_TRAP
 
 #: The model sometimes spells the end of its turn instead of stopping there.
 TURN_END = Marker("<|role_end|>")
@@ -14,6 +14,10 @@ class Ling3Parser(UnifiedParser):
 
     names = ("ling3",)
     models = ("inclusionAI/Ling-3.0-*", "inclusionAI/Ling-3.1-*")
+    traps = (
+        "The model often calls before `</think>`: the call is read, and the thought is over with it.",
+        REOPENS_TRAP,
+    )
     format = replace(
         GLM47,
         content=Content(drops=(Drop(TURN_END, ends_output=True),)),

@@ -18,6 +18,10 @@ class LlamaJsonParser(UnifiedParser):
 
     names = ("llama3_json", "llama4_json", "llama3")
     models = ("meta-llama/Llama-3.*-Instruct", "meta-llama/Llama-4-*-Instruct")
+    traps = (
+        "A JSON object of `name` and `parameters` is a call wherever it stands, asked for or not.",
+        "A `{` in the answer is held back until the object's keys show whether it is a call.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(Marker("<think>", after=("\n",)), Marker("</think>")),
         tools=(Tools(open=Marker("<|python_tag|>"), calls=(CALL,), bare=True, in_reasoning="text"),),

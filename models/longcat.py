@@ -27,6 +27,9 @@ class LongCatParser(UnifiedParser):
         "meituan-longcat/LongCat-Flash-Lite*",
         "meituan-longcat/LongCat-Next",
     )
+    traps = (
+        "Newer templates open the thinking in the prompt: to a parser without it, thoughts are content.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(
             Marker("<longcat_think>", after=("\n",)),

@@ -14,6 +14,10 @@ class MiMoParser(UnifiedParser):
 
     names = ("mimo",)
     models = ("XiaomiMiMo/MiMo-V2-*", "XiaomiMiMo/MiMo-V2.5*", "XiaomiMiMo/MiMo-V2.6-*")
+    traps = (
+        "V2-Flash and V2.5 do not think by default, V2.6 does: without the prompt, thinking is assumed.",
+        "Older MiMo-7B and MiMo-VL have another format (Qwen's JSON calls).",
+    )
     format = replace(
         XML,
         reasoning=BARE_THINK,

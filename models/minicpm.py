@@ -107,6 +107,7 @@ class MiniCPM5Parser(UnifiedParser):
 
     names = ("minicpm5",)
     models = ("openbmb/MiniCPM5-*",)
+    traps = ("Values are taken as written: entities such as `&lt;` are not decoded.",)
     format = OutputFormat(reasoning=THINK, tools=(Tools(calls=(CALL,)),), start=CHAT_ML)
 
 
@@ -115,6 +116,10 @@ class MiniCPMVParser(UnifiedParser):
 
     names = ("minicpmv",)
     models = ("openbmb/MiniCPM-V-4.5*", "openbmb/MiniCPM-V-4_5*", "openbmb/MiniCPM-V-4.6*")
+    traps = (
+        "Backslash and `n` in a text become a newline, but not in code or mathematics, nor in arguments.",
+        "The template of 4.5 has thinking off by default, later ones on: the prompt decides.",
+    )
     format = replace(
         XML,
         reasoning=replace(THINK, reopens=True, off_text=False),

@@ -43,6 +43,7 @@ class MiniMaxM2Parser(UnifiedParser):
 
     names = ("minimax_m2", "minimax-m2", "minimax")
     models = ("MiniMaxAI/MiniMax-M2", "MiniMaxAI/MiniMax-M2.*")
+    traps = ("The stock template always opens the thinking; `enable_thinking` does nothing.",)
     format = M2
 
 
@@ -51,6 +52,10 @@ class MiniMaxM2AppendThinkParser(UnifiedParser):
 
     names = ("minimax_m2_append_think", "minimax-append-think")
     models = MiniMaxM2Parser.models
+    traps = (
+        "There is no reasoning: thoughts and their tags are content, structured output waits for `</think>`.",
+        "A block that is quoted in the thinking is a call.",
+    )
     format = replace(M2, reasoning=None, content=Content(lead=THINK.open.text))
 
     @cached_property

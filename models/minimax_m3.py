@@ -243,6 +243,11 @@ class MiniMaxM3Parser(UnifiedParser):
 
     names = ("minimax_m3", "minimax-m3")
     models = ("MiniMaxAI/MiniMax-M3*",)
+    traps = (
+        "The switch is `thinking_mode`: `enabled`, `disabled`, or nothing, where the model decides.",
+        "Think tags are ordinary text: a quoted one cannot be told from a real one.",
+        "Arguments that the tool does not declare come at the call's end: their names may be repeated.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(text_marker("<mm:think>"), text_marker("</mm:think>")),
         # An answer without thinking may begin with the closing tag, even where the prompt does not end so.

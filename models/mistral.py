@@ -1,5 +1,7 @@
 """Mistral: a marker before a JSON array (tokenizers before v11), or before each name and its arguments."""
 
+import secrets
+from string import ascii_letters, digits
 from typing import Any
 
 from unified_parser.calls.headered import HeaderedCall, Named, plain_name
@@ -17,6 +19,11 @@ def name_and_id(header: str) -> Named | None:
     name, _, identifier = header.partition(CALL_ID.text)
     named = plain_name(name)
     return named and Named(named.name, identifier.strip() or None)
+
+
+def nine_characters() -> str:
+    """A call's id: mistral-common takes no other back."""
+    return "".join(secrets.choice(ascii_letters + digits) for _ in range(9))
 
 
 V13 = OutputFormat(
@@ -38,6 +45,7 @@ V13 = OutputFormat(
         ),
     ),
     start=Start(boundaries=("[/INST]", "[/TOOL_RESULTS]", "[/SYSTEM_PROMPT]"), undecided="content"),
+    make_call_id=nine_characters,
 )
 #: Magistral 2506 (v11) spells its thinking tags.
 V11 = replace(
@@ -51,6 +59,10 @@ class MistralParser(UnifiedParser):
 
     names = ("mistral",)
     models = ("mistralai/Mistral-*", "mistralai/Magistral-*", "mistralai/Ministral-*", "mistralai/Devstral-*")
+    traps = (
+        "The format depends on the tokenizer's version: `<think>` in v11, `[THINK]` from v13 on.",
+        "Mistral's detokenizer leaves out `[CALL_ID]`: without token ids a name ends with the call's id.",
+    )
     format = V11
 
     @classmethod

@@ -76,11 +76,18 @@ def muse(nobody: Route) -> OutputFormat:
     )
 
 
+STRENGTH = "No switch turns thinking off, `reasoning_strength` only says how much of it there is."
+
+
 class MuseParser(UnifiedParser):
     """Muse Spark."""
 
     names = ("muse", "musespark1x")
     models = ("meta-models/Muse-Spark-Open-816B-A42B-NVFP4",)
+    traps = (
+        STRENGTH,
+        "A message to nobody is reasoning; for `muse_glimmer` it is an answer.",
+    )
     format = muse(nobody=Route("reasoning"))
 
 
@@ -89,4 +96,8 @@ class MuseGlimmerParser(UnifiedParser):
 
     names = ("muse_glimmer",)
     models = ("meta-models/Muse-Glimmer-30B",)
+    traps = (
+        STRENGTH,
+        "A message to nobody is an answer; for `muse` it is reasoning.",
+    )
     format = muse(nobody=Route("content"))

@@ -5,12 +5,19 @@ from unified_parser.parser import UnifiedParser
 
 from .qwen3 import XML
 
+#: With these switches a message that has nothing but reasoning says it again as content.
+FORCED_CONTENT = {"enable_thinking": (False,), "force_nonempty_content": (True,)}
+
 
 class NemotronV3Parser(UnifiedParser):
     """Nemotron 3 Nano, Super and Ultra, and 3.5."""
 
     names = ("nemotron_v3", "nemotron_3")
     models = ("nvidia/NVIDIA-Nemotron-3-*", "nvidia/NVIDIA-Nemotron-3.5-*")
+    traps = (
+        "Nemotron Nano v2 (`<TOOLCALL>`) and Llama-Nemotron have other formats.",
+        "`force_nonempty_content` is a switch of the parser: the template does not know it.",
+    )
     format = replace(
         XML,
         reasoning=Reasoning(
@@ -28,6 +35,6 @@ class NemotronV3Parser(UnifiedParser):
         ),
         start=replace(
             XML.start,
-            content_required={"enable_thinking": (False,), "force_nonempty_content": (True,)},
+            content_required=FORCED_CONTENT,
         ),
     )

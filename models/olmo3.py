@@ -15,6 +15,10 @@ class Olmo3Parser(UnifiedParser):
         "allenai/Olmo-3-32B-Think",
         "allenai/Olmo-3.1-*",
     )
+    traps = (
+        "All tags are ordinary text: a quoted tag cannot be told from a real one.",
+        "Think models' prompts open the thinking: to a parser without the prompt, thoughts are content.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(text_marker("<think>"), text_marker("</think>")),
         tools=(

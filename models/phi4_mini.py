@@ -10,6 +10,7 @@ class Phi4MiniParser(UnifiedParser):
 
     names = ("phi4_mini_json",)
     models = ("microsoft/Phi-4-mini-instruct", "microsoft/Phi-4-multimodal-instruct")
+    traps = ("Phi-4 (14B) and Phi-4-mini-reasoning have no such calls.",)
     format = OutputFormat(
         tools=(Tools(calls=(JsonArray(begin=text_marker("functools[")),)),),
         start=Start(boundaries=("<|assistant|>", "<|end|>")),

@@ -44,6 +44,7 @@ class Plamo3Parser(UnifiedParser):
 
     names = ("plamo3",)
     models = ("pfnet/plamo-3-nict-*", "pfnet/plamo-3.0-prime*")
+    traps = ("The template was not seen: without an opener, and thinking on, the output is reasoning.",)
     format = OutputFormat(
         reasoning=Reasoning(opening(begin("think")), closing(end("think")), reopens=True),
         tools=(

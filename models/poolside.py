@@ -20,6 +20,10 @@ class PoolsideParser(UnifiedParser):
         "poolside/Laguna-XS-2.1",
         "poolside/Laguna-S-2.1",
     )
+    traps = (
+        "XS checkpoints do not think by default, S-2.1 does: the prompt shows it.",
+        "A value that the schema does not declare is what it reads as: `42` is a number.",
+    )
     format = OutputFormat(
         reasoning=BARE_THINK,
         tools=(

@@ -7,6 +7,9 @@ from unified_parser.parser import UnifiedParser
 
 LIST = PythonCalls(begin=text_marker("[", behind=("\n",)))
 
+BRACKET_TRAP = "A `[` where a line begins is held back until it is clear whether a call follows."
+POSITIONAL_TRAP = "A list whose first call has positional arguments is text."
+
 
 class PythonicParser(UnifiedParser):
     """Llama 3.2 1B and 3B, ToolACE, Ultravox and Gemma 3 with the prompt for Python call lists."""
@@ -18,6 +21,7 @@ class PythonicParser(UnifiedParser):
         "Team-ACE/ToolACE-8B",
         "fixie-ai/ultravox-v0_4-ToolACE-8B",
     )
+    traps = (BRACKET_TRAP, POSITIONAL_TRAP)
     format = OutputFormat(
         tools=(Tools(calls=(LIST,)),),
         start=Start(
@@ -42,6 +46,7 @@ class Llama4PythonicParser(UnifiedParser):
 
     names = ("llama4_pythonic",)
     models = ("meta-llama/Llama-4-Scout-17B-16E-Instruct", "meta-llama/Llama-4-Maverick-17B-128E-Instruct")
+    traps = (BRACKET_TRAP, POSITIONAL_TRAP)
     format = OutputFormat(
         tools=(
             Tools(

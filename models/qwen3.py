@@ -71,6 +71,10 @@ class Qwen3Parser(UnifiedParser):
 
     names = ("qwen3", "qwen3_coder", "qwen3_xml", "qwen3-thinking", "nanbeige")
     models = ("Qwen/Qwen3-*", "Qwen/Qwen3-Coder-*", "Qwen/Qwen3.5-*")
+    traps = (
+        "Coder never thinks: use the tool name alone or `enable_thinking=false`, else all is reasoning.",
+        "Qwen3.5's default of thinking differs by size: the prompt's last think tag decides.",
+    )
     format = XML
 
 
@@ -79,6 +83,7 @@ class Qwen3JsonParser(UnifiedParser):
 
     names = ("qwen3_json", "qwen", "qwen25")
     models = ("Qwen/Qwen2.5-*", "Qwen/QwQ-32B", "Qwen/Qwen3-*-2507")
+    traps = ("Qwen2.5 and Instruct-2507 never think: use the tool name alone or `enable_thinking=false`.",)
     format = JSON
 
 
@@ -87,4 +92,8 @@ class HermesParser(UnifiedParser):
 
     names = ("hermes",)
     models = ("NousResearch/Hermes-2-Pro-*", "NousResearch/Hermes-3-*", "NousResearch/Hermes-4-*")
+    traps = (
+        "Hermes 2 and 3 never think; Hermes 4 writes `<think>` itself if `thinking` asks for it.",
+        "A call whose arguments come before its name does not stream.",
+    )
     format = HERMES

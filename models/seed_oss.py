@@ -17,6 +17,10 @@ class SeedOssParser(UnifiedParser):
 
     names = ("seed_oss",)
     models = ("ByteDance-Seed/Seed-OSS-36B-*",)
+    traps = (
+        "The template does not know `enable_thinking`: with false, thoughts and their tags are content.",
+        "Notes on the thinking budget (`<seed:cot_budget_reflect>`) stay in the reasoning.",
+    )
     format = OutputFormat(
         reasoning=Reasoning(Marker("<seed:think>"), Marker("</seed:think>", after=("\n",))),
         tools=(

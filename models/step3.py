@@ -54,12 +54,18 @@ STEP35 = replace(
     tools=(replace(STEP5.tools[0], in_reasoning="ends"),),
 )
 
+NO_SWITCH = "Always thinks: `enable_thinking` does nothing."
+
 
 class Step3Parser(UnifiedParser):
     """Step3."""
 
     names = ("step3",)
     models = ("stepfun-ai/step3", "stepfun-ai/step3-fp8")
+    traps = (
+        NO_SWITCH,
+        "A call before `</think>` is part of the reasoning.",
+    )
     format = STEP3
 
 
@@ -68,6 +74,7 @@ class Step35Parser(UnifiedParser):
 
     names = ("step3p5",)
     models = ("stepfun-ai/Step-3.5-Flash", "stepfun-ai/Step-3.7-Flash")
+    traps = (NO_SWITCH,)
     format = STEP35
 
 
@@ -76,4 +83,8 @@ class Step5Parser(UnifiedParser):
 
     names = ("step5",)
     models = ("stepfun-ai/Step-5-Preview",)
+    traps = (
+        NO_SWITCH,
+        "A call before `</think>` is part of the reasoning.",
+    )
     format = STEP5

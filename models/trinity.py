@@ -11,4 +11,5 @@ class TrinityParser(UnifiedParser):
 
     names = ("trinity",)
     models = ("arcee-ai/Trinity-Nano-*", "arcee-ai/Trinity-Mini*", "arcee-ai/Trinity-Large-*")
+    traps = ("Structured output waits for `</think>`: a call inside the thinking does not end it.",)
     format = replace(HERMES, tools=tuple(replace(block, in_reasoning="nests") for block in HERMES.tools))

@@ -14,6 +14,11 @@ class XlamParser(UnifiedParser):
 
     names = ("xlam",)
     models = ("Salesforce/Llama-xLAM-2-*-fc-r", "Salesforce/xLAM-2-*-fc-r", "Salesforce/xLAM-*-fc-r")
+    traps = (
+        "A thought stays in the content, tags included, unless another family reads the reasoning.",
+        "Three backticks are held back until it is clear whether calls follow.",
+        "A model that has nothing to say may answer `[]`, which is content.",
+    )
     format = OutputFormat(
         tools=(
             Tools(open=text_marker("```json", "```"), close=text_marker("```"), calls=(CALLS,)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from uuid import uuid4
 
 if TYPE_CHECKING:
     from .calls.base import CallSyntax
@@ -246,12 +247,18 @@ class Start:
 THINKING_TOGGLES: Mapping[str, tuple[Any, ...]] = {"enable_thinking": (False,), "thinking": (False,)}
 
 
+def random_call_id() -> str:
+    """A call's id, unique among all outputs."""
+    return f"call_{uuid4().hex[:24]}"
+
+
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
     """A model family's output format.
 
     ``text_filter`` makes, for each channel of a request, a function that rewrites its text as it comes:
     ``(text, is_last) -> text``; it may hold text back until the last call.
+    ``make_call_id`` makes the id of a call for which the model wrote none.
     """
 
     reasoning: Reasoning | None = None
@@ -260,6 +267,7 @@ class OutputFormat:
     start: Start = Start()
     header: Header | None = None
     text_filter: Callable[[], TextFilter] | None = None
+    make_call_id: Callable[[], str] = random_call_id
 
     def markers(self) -> tuple[Marker, ...]:
         """Every marker of the format, each once."""

@@ -77,7 +77,7 @@ class TokenLevel:
             return False
         if self._header is not None:
             return self._leaves_in(self._header, ids, delta)
-        if self.find_end(delta) is not None:
+        if self.find_end(delta) is not None or not self.implicit_ids.isdisjoint(delta):
             return True
         if self._pattern is not None:
             text, old = self._text(ids, delta, _HEADER_WINDOW)

@@ -10,7 +10,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-from uuid import uuid4
 
 from .events import (
     ContentText,
@@ -416,7 +415,8 @@ class Walk(Scanner):
             self.kept()
         call = self.call = OpenCall(self.calls, name, self.tools.parameters(name))
         end = self.base + self.pos
-        event = ToolCallStart(call.index, call_id or f"call_{uuid4().hex[:24]}", name, self.done, end)
+        call_id = call_id or self.machine.format.make_call_id()
+        event = ToolCallStart(call.index, call_id, name, self.done, end)
         self._emit_call(event, end)
         self.calls += 1
 

@@ -141,12 +141,10 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         events = _read(self._new_parser(self._prompt), model_output)
         first = _message(events)
         behind = next((event.start for event in events if isinstance(event, ContentText)), None)
-        if first.content is None or behind is None:
-            return first.reasoning, first.content
         tools = getattr(request, "tools", None)
         events = _read(self._new_parser(self._prompt, "whole", tools), model_output)
-        if not first.content.strip():  # a family may require that there is some content
-            return first.reasoning, _message(events).content
+        if first.content is None or behind is None or not first.content.strip():
+            return first.reasoning, _message(events).content  # a family may require that there is some
         later = [event for event in events if isinstance(event, ReasoningText) and event.start >= behind]
         if not later:
             return first.reasoning, first.content

@@ -85,11 +85,15 @@ def test_a_vllm_that_calls_otherwise_gets_the_adapters(monkeypatch: pytest.Monke
     assert not issubclass(compose("kimi_k2", "kimi_k2"), DirectParser)
 
 
-def test_the_log_says_once_which_path(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_says_once_which_path(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     records: list[logging.LogRecord] = []
     handler = logging.Handler()
     monkeypatch.setattr(handler, "emit", records.append)
     logger = logging.getLogger("vllm.unified_parser")
+    monkeypatch.setattr(logger, "disabled", False)
+    caplog.set_level(logging.INFO, logger.name)
     logger.addHandler(handler)
     try:
         compose("dots", "xlam")

@@ -348,7 +348,10 @@ def test_the_page_of_kimi_k2() -> None:
     assert re.search(r"tools\.open +<\|tool_calls_section_begin\|> +special token", page)
     assert re.search(r"thinking off by enable_thinking += False", page)
     assert re.search(r"reasoning +</think> +close reasoning", page), "the machine's table"
-    assert re.search(r"without its closing marker\s+marker\s+─+\s+<\|tool_calls_section_begin\|>", page)
+    assert re.search(r"Cut off\s+in reasoning: reasoning; .*\n +thinking off: content\s", page)
+    assert re.search(r"Structured output begins\s+behind `</think>`, a single token id\s", page)
+    assert re.search(r"at `<\|tool_calls_section_begin\|>`, a single token id \(implicit end\)", page)
+    assert re.search(r"Traps\s+K2-Instruct never thinks", page)
 
 
 def test_families_as_json() -> None:
@@ -360,12 +363,15 @@ def test_families_as_json() -> None:
     assert page["format"]["tools"][0]["calls"][0]["begin"]["text"] == "<|tool_call_begin|>"
     assert page["implicit_reasoning_ends"] == ["<|tool_calls_section_begin|>"]
     assert page["format"]["start"]["toggles"]["thinking"] == [False]
+    assert page["truncation"][-1] == "a call is complete with its arguments"
+    assert page["structured_output"][0] == "behind `</think>`, a single token id"
+    assert all(page["traps"] for page in pages)
 
 
 def test_families_in_markdown() -> None:
     head, rule, *rows = run("families", "--markdown").splitlines()
     assert len(rows) == len(KNOWN)
-    assert {len(re.split(r"(?<!\\)\|", line)) for line in (head, rule, *rows)} == {8}, "six cells each"
+    assert {len(re.split(r"(?<!\\)\|", line)) for line in (head, rule, *rows)} == {6}, "four cells each"
 
 
 # What the user must mend

@@ -12,6 +12,7 @@ from ..format import Marker, OutputFormat
 from ..machine import Machine
 from ..parser import UnifiedParser
 from ..tokens import NO_TOKENS
+from .policies import implicit_markers, structured_output, truncation
 
 
 class Fact(NamedTuple):
@@ -81,10 +82,7 @@ def summary(parser_class: type[UnifiedParser]) -> str:
 
 def implicit_ends(form: OutputFormat) -> list[str]:
     """What ends reasoning besides its closing marker."""
-    if form.reasoning is None:
-        return []
-    blocks = [block.open.text for block in form.tools if block.open and block.in_reasoning == "ends"]
-    return blocks + [drop.marker.text for drop in form.content.drops if drop.ends_reasoning]
+    return [marker.text for marker in implicit_markers(form)]
 
 
 def machine_rows(form: OutputFormat) -> list[tuple[str, str, str]]:
@@ -101,6 +99,9 @@ def facts(parser_class: type[UnifiedParser]) -> dict[str, Any]:
         "models": list(parser_class.models),
         "summary": summary(parser_class),
         "implicit_reasoning_ends": implicit_ends(form),
+        "truncation": truncation(parser_class),
+        "structured_output": structured_output(parser_class),
+        "traps": list(parser_class.traps),
         "needs_special_tokens": bool(parser_class.marker_literals()),
         "format": plain(form),
         "machine": rows,

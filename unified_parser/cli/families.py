@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -15,20 +16,37 @@ from ..format import Marker, OutputFormat
 from ..parser import UnifiedParser
 from .console import one_line
 from .facts import Fact, format_of, implicit_ends, machine_rows, summary, walk
+from .policies import BY_TOKENIZER, code, is_by_tokenizer, routed_calls, structured_output, truncation
 
-COLUMNS = ("names", "models", "reasoning", "calls", "thinking", "ends reasoning too")
+COLUMNS = ("family", "reasoning", "calls", "thinking")
 
 
-def row(parser_class: type[UnifiedParser]) -> tuple[list[str], ...]:
-    """The cells of a family, each a list of lines, in the order of ``COLUMNS``."""
+class Row(NamedTuple):
+    """What the table says of a family, each a list of lines."""
+
+    names: list[str]
+    models: list[str]
+    reasoning: list[str]
+    calls: list[str]
+    thinking: list[str]
+    truncation: list[str]
+    structured_output: list[str]
+    traps: list[str]
+
+
+def row(parser_class: type[UnifiedParser]) -> Row:
+    """The row of a family, from its class."""
     form = format_of(parser_class)
-    return (
-        list(parser_class.names),
-        list(parser_class.models),
-        _reasoning(form),
-        _calls(form),
-        _thinking(form),
-        implicit_ends(form),
+    unknown = [BY_TOKENIZER] if is_by_tokenizer(parser_class) else []
+    return Row(
+        names=list(parser_class.names),
+        models=list(parser_class.models),
+        reasoning=unknown or _reasoning(form),
+        calls=unknown or _calls(form),
+        thinking=unknown or _thinking(form),
+        truncation=truncation(parser_class),
+        structured_output=structured_output(parser_class),
+        traps=list(parser_class.traps),
     )
 
 
@@ -42,6 +60,7 @@ def _reasoning(form: OutputFormat) -> list[str]:
 
 def _calls(form: OutputFormat) -> list[str]:
     lines = ["by header"] if form.header and not form.tools else []
+    lines += [f"  {syntax}" for syntax in dict.fromkeys(map(describe, routed_calls(form)))]
     for block in form.tools:
         around = [marker.text for marker in (block.open, block.close) if marker]
         syntaxes = dict.fromkeys(describe(call) for call in block.calls)
@@ -68,14 +87,16 @@ def _values(values: tuple[Any, ...]) -> str:
 
 def table(known: Iterable[type[UnifiedParser]]) -> Table:
     """All families, for a terminal."""
-    view = Table("family", "reasoning", "calls", "thinking", box=box.SIMPLE_HEAD, header_style="bold")
+    view = Table(*COLUMNS, box=box.SIMPLE_HEAD, header_style="bold")
     for column in view.columns:
         column.overflow = "fold"
     for parser_class in known:
-        names, models, reasoning, calls, thinking, ends = row(parser_class)
-        family = Text("\n").join([*_lines(names, "bold cyan"), *_lines(models, "dim")])
-        reasoning += [f"ended by {marker} too" for marker in ends]
-        view.add_row(family, *(Text("\n").join(_lines(cell)) for cell in (reasoning, calls, thinking)))
+        family = row(parser_class)
+        ends = [f"ended by {marker} too" for marker in implicit_ends(format_of(parser_class))]
+        view.add_row(
+            Text("\n").join([*_lines(family.names, "bold cyan"), *_lines(family.models, "dim")]),
+            *(Text("\n").join(_lines(c)) for c in (family.reasoning + ends, family.calls, family.thinking)),
+        )
         view.add_section()
     return view
 
@@ -88,8 +109,9 @@ def markdown_table(known: Iterable[type[UnifiedParser]]) -> str:
     """All families, as a table in Markdown."""
     lines = [_markdown_row(COLUMNS), _markdown_row(["---"] * len(COLUMNS))]
     for parser_class in known:
-        names, models, *rest = row(parser_class)
-        cells = [_code(names), ", ".join(models), *map(_code, rest)]
+        family = row(parser_class)
+        parts = (family.names, family.reasoning, family.calls, family.thinking)
+        cells = ("<br>".join(code(line.strip()) for line in part) for part in parts)
         lines.append(_markdown_row(cell.replace("|", "\\|") for cell in cells))
     return "\n".join(lines)
 
@@ -98,8 +120,27 @@ def _markdown_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _code(lines: Iterable[str]) -> str:
-    return "<br>".join(f"`{one_line(line.strip())}`" for line in lines)
+def markdown_sections(known: Iterable[type[UnifiedParser]]) -> str:
+    """A section on each family in Markdown, with what the table has no room for."""
+    return "\n\n".join(map(_markdown_section, known))
+
+
+def _markdown_section(parser_class: type[UnifiedParser]) -> str:
+    family = row(parser_class)
+    others = f" Also called {', '.join(map(code, family.names[1:]))}." if family.names[1:] else ""
+    parts = {
+        "models": [", ".join(map(code, family.models))] if family.models else [],
+        "cut off": family.truncation,
+        "structured output begins": family.structured_output,
+        "traps": family.traps,
+    }
+    lines = [f"### {family.names[0]}", "", summary(parser_class) + others, ""]
+    for title, found in parts.items():
+        if len(found) == 1:
+            lines.append(f"- **{title}**: {found[0]}")
+        elif found:
+            lines += [f"- **{title}**:", *(f"  - {line}" for line in found)]
+    return "\n".join(lines)
 
 
 def family_page(parser_class: type[UnifiedParser]) -> Group:
@@ -119,9 +160,9 @@ def family_page(parser_class: type[UnifiedParser]) -> Group:
         ),
         *_part("Format", ("field", "value"), ((path, _show(value)) for path, value in settings)),
         *_part("Where an output starts", ("rule", "value"), _start_rows(form)),
-        *_part(
-            "What ends reasoning without its closing marker", ("marker",), ((m,) for m in implicit_ends(form))
-        ),
+        *_list("Cut off", truncation(parser_class)),
+        *_list("Structured output begins", structured_output(parser_class)),
+        *_list("Traps", parser_class.traps),
         *_part("Machine", ("in", "marker", "does"), machine_rows(form)),
     )
 
@@ -138,6 +179,12 @@ def _part(title: str, columns: tuple[str, ...], rows: Iterable[Iterable[str]]) -
     for cells in rows:
         view.add_row(*(Text(one_line(cell)) for cell in cells))
     return [Text(f"\n{title}", style="bold"), view] if view.row_count else []
+
+
+def _list(title: str, lines: Iterable[str]) -> list[RenderableType]:
+    """A titled list; nothing if it has no lines."""
+    items = [Padding(Text(one_line(line)), (0, 0, 0, 2)) for line in lines]
+    return [Text(f"\n{title}\n", style="bold"), *items] if items else []
 
 
 def _marker(fact: Fact) -> tuple[str, ...]:
