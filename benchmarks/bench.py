@@ -11,10 +11,11 @@ from typing import Annotated
 
 import typer
 from contenders import (
+    ADAPTERS,
     CONTENDERS,
     CORE,
+    DIRECT,
     FLOOR,
-    OURS,
     VLLM,
     Composed,
     Maker,
@@ -145,10 +146,13 @@ class _Bench:
 
     def _makers(self, made: Stream, skip: set[str]) -> tuple[dict[str, Maker], dict[str, bool]]:
         """Who runs on this stream, and who reads it as it is meant."""
-        ours = composition(self.composed.ours, self.pair, made, self.tokenizer)
-        sent = messages(ours, made.deltas)
+        ours = {
+            name: composition(parser_class, self.pair, made, self.tokenizer)
+            for name, parser_class in ((DIRECT, self.composed.direct), (ADAPTERS, self.composed.adapters))
+        }
+        sent = {name: messages(make, made.deltas) for name, make in ours.items()}
         makers: dict[str, Maker] = {}
-        reads = {OURS: reads_as(sent, made.output)}
+        reads = {name: reads_as(said, made.output) for name, said in sent.items()}
         if self.composed.vllm is not None and VLLM not in skip:
             makers[VLLM] = composition(self.composed.vllm, self.pair, made, self.tokenizer)
             if made.tokens <= _CHECKED:
@@ -156,6 +160,7 @@ class _Bench:
                     reads[VLLM] = reads_as(messages(makers[VLLM], made.deltas), made.output)
                 except Exception:  # reported by the timed run
                     reads[VLLM] = False
-        makers |= {OURS: ours, CORE: core(self.pair, made, self.tokenizer), FLOOR: floor(sent)}
+        makers |= ours
+        makers |= {CORE: core(self.pair, made, self.tokenizer), FLOOR: floor(sent[DIRECT])}
         running = {name: make for name, make in makers.items() if name in self.running and name not in skip}
         return running, reads

@@ -1,8 +1,8 @@
 """Our parsers against vLLM's own of the same names, on the same token streams.
 
-Four contenders take turns on each stream: ``vllm``, vLLM's own reasoning and tool parser in its composition;
-``ours``, ours in the same composition; ``core``, our parser alone; ``floor``, only the making of the messages
-that ours sends. CPU time, the best of the repeats.
+Five contenders take turns on each stream: ``vllm``, vLLM's own reasoning and tool parser in its composition;
+``direct``, ours in place of the composition; ``adapters``, ours in the composition; ``core``, our parser
+alone; ``floor``, only the making of the messages that ours sends. CPU time, the best of the repeats.
 """
 
 from __future__ import annotations

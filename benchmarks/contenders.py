@@ -1,4 +1,4 @@
-"""What is compared: vLLM's parsers, ours in their place, ours alone, and the floor.
+"""What is compared: vLLM's parsers, ours in their place in two ways, ours alone, and the floor.
 
 A contender makes, for one stream, a ``Step``: a function of (text, ids, last?) with all its state inside. The
 making is not timed.
@@ -7,42 +7,45 @@ making is not timed.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from streams import Output, Pair, Stream
 from vllm.entrypoints.generate.base.protocol import DeltaFunctionCall, DeltaMessage, DeltaToolCall
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
-from vllm.parser.abstract_parser import DelegatingParser
 from vllm.parser.parser_manager import ParserManager
 
-from unified_parser import create_parser, get_parser_class
+from unified_parser import create_parser
 
 Step: TypeAlias = Callable[[str, list[int], bool], Any]
 Maker: TypeAlias = Callable[[], Step]
 
-VLLM, OURS, CORE, FLOOR = "vllm", "ours", "core", "floor"
-CONTENDERS = (VLLM, OURS, CORE, FLOOR)
-
-#: vLLM composes these with a class of its own that takes only its own halves.
-_OWN_COMPOSITION = {"cohere_command3", "cohere_command4"}
+VLLM, DIRECT, ADAPTERS, CORE, FLOOR = "vllm", "direct", "adapters", "core", "floor"
+CONTENDERS = (VLLM, DIRECT, ADAPTERS, CORE, FLOOR)
 
 
 class Composed(NamedTuple):
-    """The two classes that vLLM makes of a pair's names: before ours are registered, and after."""
+    """The classes that vLLM makes of a pair's names: without ours, and with ours in their two ways."""
 
     vllm: type[Any] | None
-    ours: type[Any]
+    direct: type[Any]
+    adapters: type[Any]
 
 
 def compose(pairs: Sequence[Pair]) -> dict[str, Composed]:
-    """Both compositions of each pair, by its name. Leaves our parsers registered."""
+    """The classes of each pair, by its name. Leaves our parsers registered."""
     before = [_composed(pair) for pair in pairs]
     from unified_parser.adapters.vllm import register  # importing it registers
+    from unified_parser.adapters.vllm.composition import VARIABLE
 
     register()
+    direct = [_composed_with_ours(pair) for pair in pairs]
+    os.environ[VARIABLE] = "0"
+    adapters = [_composed_with_ours(pair) for pair in pairs]
+    del os.environ[VARIABLE]
     return {
-        pair.name: Composed(own, _composed_with_ours(pair)) for pair, own in zip(pairs, before, strict=True)
+        pair.name: Composed(*classes) for pair, *classes in zip(pairs, before, direct, adapters, strict=True)
     }
 
 
@@ -57,17 +60,9 @@ def _composed(pair: Pair) -> type[Any] | None:
 
 
 def _composed_with_ours(pair: Pair) -> type[Any]:
-    from unified_parser.adapters.vllm import make_adapters
-
-    if pair.tool not in _OWN_COMPOSITION:
-        composed = _composed(pair)
-        assert composed is not None, f"{pair.name} is not registered"
-        return composed
-    halves = {
-        "reasoning_parser_cls": pair.reasoning and make_adapters(get_parser_class(pair.reasoning))[0],
-        "tool_parser_cls": make_adapters(get_parser_class(pair.tool))[1],
-    }
-    return type("Composed", (DelegatingParser,), halves)
+    composed = _composed(pair)
+    assert composed is not None, f"{pair.name} is not registered"
+    return composed
 
 
 def composition(parser_class: type[Any], pair: Pair, stream: Stream, tokenizer: Any) -> Maker:

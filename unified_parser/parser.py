@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, Literal
 
-from .events import Event, ReasoningText
+from .events import Event
 from .evidence import Evidence
 from .format import OutputFormat
 from .machine import BETWEEN, BODY, CONTENT_ONLY, HEADER, REASONING, UNDECIDED, Machine, Place
 from .message import Message, MessageBuilder
 from .schema import Tools
 from .start import Prompt, Start, decode
-from .token_level import EndFound, TokenLevel
+from .token_level import EndFound, ReasoningCount, ReasoningCountOfText, TokenLevel
 from .tokens import Tokenizer, size_of, special_tokens, wrap
 from .walk import CONTENT, Options, Walk
 
@@ -259,14 +259,14 @@ class UnifiedParser:
 
     def count_reasoning_tokens(self, ids: Sequence[int]) -> int:
         """How many of an output's ids are reasoning. Markers are not."""
+        return self.reasoning_count().add(ids)
+
+    def reasoning_count(self) -> ReasoningCount | ReasoningCountOfText:
+        """A count of reasoning tokens for an output whose ids come bit by bit."""
         if self._compiled.level.by_ids:
-            return self._compiled.level.count(ids, reasoning=self._may_reason(self._place))
+            return ReasoningCount(self._compiled.level, reasoning=self._may_reason(self._place))
         walk = self._new_walk(self._options._replace(only_reasoning=False))
-        total = 0
-        for number in ids:
-            events = walk.feed(decode(self.tokenizer, [number]), [number])
-            total += any(type(event) is ReasoningText for event in events)
-        return total
+        return ReasoningCountOfText(walk, self.tokenizer)
 
     @property
     def reasoning_start_str(self) -> str | None:

@@ -6,13 +6,15 @@ are looked at directly; otherwise their text is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from .events import ReasoningText
 from .format import Header, OutputFormat
 from .scanner import compile_pattern
 from .start import decode
 from .tokens import SpecialTokens, Tokenizer
+from .walk import Walk
 
 #: How many ids before a step may belong to the header that it completes.
 _HEADER_WINDOW = 64
@@ -121,17 +123,47 @@ class TokenLevel:
         text = decode(self._tokenizer, ids[first:])
         return text, max(len(text) - len(decode(self._tokenizer, delta)), 0)
 
-    def count(self, ids: Sequence[int], *, reasoning: bool) -> int:
-        """How many of an output's ids are reasoning, markers excluded; ``reasoning``: it starts there."""
-        inside, total = reasoning, 0
+
+class ReasoningCount:
+    """Counts the ids of one output that are reasoning, markers excluded, as they come.
+
+    ``reasoning``: the output starts in it.
+    """
+
+    def __init__(self, level: TokenLevel, *, reasoning: bool) -> None:
+        self._level = level
+        self._inside = reasoning
+        self.total = 0
+
+    def add(self, ids: Iterable[int]) -> int:
+        """Takes the next ids; returns the count so far."""
+        level, inside, total = self._level, self._inside, self.total
+        ends = level.end_ids | level.implicit_ids
         for number in ids:
-            if number in self.open_ids:
-                inside = inside or self.reopens or total == 0
-            elif inside and (number in self.end_ids or number in self.implicit_ids):
+            if number in level.open_ids:
+                inside = inside or level.reopens or total == 0
+            elif inside and number in ends:
                 inside = False
             elif inside:
                 total += 1
+        self._inside, self.total = inside, total
         return total
+
+
+class ReasoningCountOfText:
+    """The same where ids alone do not say what is reasoning: their text is walked through."""
+
+    def __init__(self, walk: Walk, tokenizer: Tokenizer | None) -> None:
+        self._walk = walk
+        self._tokenizer = tokenizer
+        self.total = 0
+
+    def add(self, ids: Iterable[int]) -> int:
+        """Takes the next ids; returns the count so far."""
+        for number in ids:
+            events = self._walk.feed(decode(self._tokenizer, [number]), [number])
+            self.total += any(type(event) is ReasoningText for event in events)
+        return self.total
 
 
 def _implicit_ends(form: OutputFormat) -> list[str]:

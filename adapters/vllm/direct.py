@@ -73,6 +73,11 @@ class DirectParser(DelegatingParser):
             self.set_prompt_token_ids(input_ids)
         return bool(super().is_reasoning_end(input_ids))
 
+    def _counts_for(self, *, stream: bool) -> None:
+        """Says what the ids are whose reasoning tokens will be counted."""
+        if isinstance(self._reasoning_parser, ReasoningAdapter):
+            self._reasoning_parser.streams = stream
+
     def _new_parser(self, request: Any) -> UnifiedParser:
         return build_parser(
             self.parser_class,
@@ -94,6 +99,7 @@ class DirectParser(DelegatingParser):
         if schema_forced(request):
             parsed: Parsed = super().parse(model_output, request, enable_auto_tools, model_output_token_ids)
             return parsed
+        self._counts_for(stream=False)
         message = self._new_parser(request).parse(model_output, model_output_token_ids)
         calls = [
             FunctionCall(id=call.id, name=call.name, arguments=call.arguments) for call in message.tool_calls
@@ -126,6 +132,7 @@ class DirectParser(DelegatingParser):
         """Makes the stream's parser, now that the request and the prompt are known."""
         if prompt is not None and self._prompt is None:
             self.set_prompt_token_ids(prompt)
+        self._counts_for(stream=True)
         self._stream = self._new_parser(request)
         self._stream.feed("")  # from here on ``feed`` is that of the walk itself
         self._feed = self._stream.feed

@@ -15,6 +15,7 @@ from unified_parser.events import ContentText, Event, ReasoningText
 from unified_parser.message import Message, MessageBuilder
 from unified_parser.parser import Phase, UnifiedParser
 from unified_parser.start import decode
+from unified_parser.token_level import ReasoningCount, ReasoningCountOfText
 from unified_parser.tokens import Tokenizer
 
 from .compat import ReasoningEnd
@@ -48,6 +49,10 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         self._stream: UnifiedParser | None = None
         self._ids: list[int] = []  # of the stream, up to the step in which reasoning ends
         self._text_behind = ""  # the content of that step
+        #: Are the ids to be counted those of one stream?
+        self.streams = False
+        self._count: ReasoningCount | ReasoningCountOfText | None = None
+        self._counted = 0
         #: Answers questions about any ids: it knows no prompt. Made here for the server's check at start-up.
         self._token_level = self._new_parser(None)
 
@@ -107,7 +112,17 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         return _last_that_spell(self._text_behind, self._ids, self._token_level.tokenizer)
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
-        return self._parser.count_reasoning_tokens(token_ids)
+        """The reasoning tokens among the ids of an output; of a stream, all its ids so far.
+
+        A stream is asked again and again, with continuous usage at each step: only what is new is counted.
+        """
+        if not self.streams:
+            return self._parser.count_reasoning_tokens(token_ids)
+        if self._count is None or len(token_ids) < self._counted:
+            self._count, self._counted = self._parser.reasoning_count(), 0
+        total = self._count.add(token_ids[self._counted :])
+        self._counted = len(token_ids)
+        return total
 
     @property
     def reasoning_start_str(self) -> str | None:
@@ -137,7 +152,7 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
 
         vLLM has no place for reasoning that a tool parser finds in a whole output, so none is left for it.
         """
-        self._prompt_settled = True
+        self._prompt_settled, self.streams = True, False
         events = _read(self._new_parser(self._prompt), model_output)
         first = _message(events)
         behind = next((event.start for event in events if isinstance(event, ContentText)), None)
@@ -163,7 +178,7 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         delta_token_ids: Sequence[int],
     ) -> DeltaMessage | None:
         if self._stream is None:
-            self._prompt_settled = True
+            self._prompt_settled = self.streams = True
             self._stream = self._new_parser(self._prompt)
         self._ids.extend(delta_token_ids)
         message = delta_message(self._stream.feed(delta_text, delta_token_ids))

@@ -159,3 +159,29 @@ def test_counts_reasoning_tokens_while_it_streams_and_behind() -> None:
         parser.parse_delta(tokenizer.decode([number]), [number], request, prompt, finished=count == len(ids))
         counts.append(parser.count_reasoning_tokens(tuple(ids[:count])))
     assert len(end) == 1 and counts == [*range(1, len(thought) + 1)] + [len(thought)] * (1 + len(answer))
+
+
+def test_counting_at_each_step_looks_at_new_ids_only() -> None:
+    class Watched(tuple):  # type: ignore[type-arg]
+        """Ids that say how many of them were taken."""
+
+        taken = 0
+
+        def __getitem__(self, key: Any) -> Any:
+            part = super().__getitem__(key)
+            type(self).taken += len(part) if isinstance(key, slice) else 1
+            return part
+
+        def __iter__(self) -> Iterator[int]:
+            type(self).taken += len(self)
+            return super().__iter__()
+
+    tokenizer = family_tokenizer("kimi_k2")
+    request = chat_request()
+    prompt = tokenizer.encode("<|im_assistant|>assistant<|im_middle|><think>")
+    parser = parser_for("kimi_k2", "kimi_k2", request)
+    (number,) = tokenizer.encode("a")
+    for count in range(1, 201):
+        parser.parse_delta("a", [number], request, prompt, finished=False)
+        assert parser.count_reasoning_tokens(Watched([number] * count)) == count
+    assert Watched.taken < 1000
