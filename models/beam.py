@@ -9,6 +9,10 @@ from unified_parser.parser import UnifiedParser
 RECIPIENT = re.compile(r" to=([^\s<]+)")
 CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)")
 CHANNELS = {"analysis": Route("reasoning"), "final": Route("content")}
+HEADERS = (
+    *(f"<|channel|>{channel}" for channel in CHANNELS),
+    " to={name}<|channel|>analysis <|constrain|>xml",
+)
 #: The body of a call. A value's closing tag is one token that begins with the newline behind the value.
 CALL = TaggedCall(
     named_by_header=True,
@@ -49,6 +53,8 @@ class BeamParser(UnifiedParser):
             ends=(Marker("<|message|>"),),
             close=(Marker("<|end|>"), Marker("<|call|>"), Marker("<|return|>")),
             classify=classify,
+            written=HEADERS,
+            role="assistant",
             open_in_body=True,
         ),
     )

@@ -39,6 +39,7 @@ def section(call: HeaderedCall) -> tuple[Tools, ...]:
 FENCED_CALL = HeaderedCall(
     begin=Marker("<｜tool▁call▁begin｜>"),
     header=typed_name,
+    written=f"function{SEPARATOR.text}{{name}}",
     arguments_begin=(text_marker("\n```json\n"),),
     closers=(text_marker("```"), Marker("<｜tool▁call▁end｜>")),
 )

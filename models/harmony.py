@@ -11,6 +11,14 @@ CHANNEL = re.compile(r"<\|channel\|>\s*([\w-]+)")
 BUILT_IN_TOOLS = ("python", "browser", "container", "assistant")
 CHANNELS = {"analysis": Route("reasoning"), "commentary": Route("content"), "final": Route("content")}
 
+HEADERS = (
+    *(f"<|channel|>{channel}" for channel in CHANNELS),
+    "<|channel|>commentary to=functions.{name} <|constrain|>json",
+    "<|channel|>commentary to=functions.{name}<|constrain|>json",
+    " to=functions.{name}<|channel|>commentary <|constrain|>json",
+    " to=functions.{name}<|channel|>commentary json",
+)
+
 
 def classify(header: str, ending: str) -> Route:
     """A recipient that is a function makes the message a call, on any channel; else the channel decides."""
@@ -41,6 +49,8 @@ class HarmonyParser(UnifiedParser):
             ends=(Marker("<|message|>"),),
             close=(Marker("<|end|>"), Marker("<|call|>"), Marker("<|return|>")),
             classify=classify,
+            written=HEADERS,
+            role="assistant",
             separator="\n",
         ),
     )

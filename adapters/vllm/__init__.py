@@ -27,16 +27,17 @@ _LAZY = {"ReasoningAdapter": "reasoning", "ToolAdapter": "tools", "make_adapters
 
 
 class VllmMissingError(RuntimeError):
-    """vLLM is needed and cannot be imported."""
+    """vLLM is needed, and there is none that would do."""
 
 
 def register() -> None:
     """Puts the families' names into vLLM's two parser registries. May be called any number of times.
 
     The environment variable ``UNIFIED_PARSER_VLLM`` limits it: ``all`` (the default), ``missing`` (only names
-    that vLLM lacks), ``off``, or a comma-separated list of names. Raises ``VllmMissingError`` without vLLM,
-    ``ValueError`` for an unknown name in the list.
+    that vLLM lacks), ``off``, or a comma-separated list of names. Raises ``VllmMissingError`` without vLLM or
+    with one that is too old, ``ValueError`` for an unknown name in the list.
     """
+    _load("compat").check_version()  # first: an older vLLM lacks what the next line imports
     _load("registration").register()
 
 

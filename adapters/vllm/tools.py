@@ -10,10 +10,12 @@ from vllm.parser.engine.adapters import ParserEngineToolAdapter
 from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 from unified_parser.parser import UnifiedParser
+from unified_parser.structural_tag import covers_reasoning
 
 from .deltas import delta_message, extracted_calls
 from .forced_json import ForcedCalls, forced_calls
 from .requests import build_parser, forced_tool, keep_special_tokens
+from .structural_tags import constrain_from_start, request_tag
 from .variants import without_reasoning
 
 
@@ -24,15 +26,16 @@ class ToolAdapter(ParserEngineToolAdapter):
     reasoning that comes later. It subclasses vLLM's engine adapter because only such a class is given the
     request's ``chat_template_kwargs``; it has no engine.
 
-    ``tool_choice`` "required" or a named function: vLLM's JSON schema is installed as the grammar, as for its
-    own parsers that have no grammar of their format, and the JSON that comes of it is read here
-    (``forced_json``): vLLM's own reader (``supports_required_and_named``) fails with an engine-based pair.
+    ``tool_choice`` "required", a named function, strict tools: vLLM asks for a structural tag, which is made
+    from the format (``structural_tags``). Where a format has none, vLLM's JSON schema is installed as the
+    grammar of a required or named call, and the JSON that comes of it is read here (``forced_json``): vLLM's
+    own reader (``supports_required_and_named``) fails with an engine-based pair.
     """
 
     parser_class: ClassVar[type[UnifiedParser]]
     engine_based_streaming = True
     supports_required_and_named = False
-    structural_tag_model = None
+    structural_tag_model = "unified_parser"  # vLLM asks only where there is a name; it is looked up nowhere
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class ToolAdapter(ParserEngineToolAdapter):
         self._skip_reasoning = False
         self._stream: UnifiedParser | ForcedCalls | None = None
         self._reasoning_held = ""
+        self._covers_reasoning = False
         #: Made here for the server's check at start-up: the format may depend on the tokenizer.
         self._needs_special_tokens = build_parser(self.parser_class, tokenizer).needs_special_tokens
 
@@ -76,7 +80,16 @@ class ToolAdapter(ParserEngineToolAdapter):
         )
         return forced_calls(request, native, self._model_config) or native
 
+    def get_structural_tag(self, request: Any, *, reasoning: bool = False, strict_level: Any = None) -> Any:
+        """The grammar of the request's calls. ``reasoning`` is vLLM's own and always False."""
+        form = self.parser_class.output_format(self.model_tokenizer)
+        tag = request_tag(form, request, strict_level)
+        self._covers_reasoning = tag is not None and covers_reasoning(form)
+        return tag
+
     def adjust_request(self, request: Any) -> Any:
+        if self._covers_reasoning:
+            constrain_from_start(request)
         if forced_tool(request)[0]:
             # A plain tool parser installs the schema; this class's own base would not, or only in 0.30.
             request = ToolParser(self.model_tokenizer, self._offered).adjust_request(request)

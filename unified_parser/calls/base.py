@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..format import Marker
+from .grammar import Format, Wanted
 
 if TYPE_CHECKING:
     from ..tokens import SpecialTokens
@@ -51,6 +52,18 @@ class CallSyntax(ABC):
     @abstractmethod
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         """The reader of such a call, for one vocabulary."""
+
+    def grammar(self, wanted: Wanted) -> Format | None:
+        """How a model writes a call to one of these functions; a list of calls, where the syntax is a list.
+
+        None: it cannot be told.
+        """
+        return None
+
+    @property
+    def repeats(self) -> bool:
+        """May one block hold several calls, each written on its own?"""
+        return bool(self.begins)
 
 
 def describe(value: Any) -> str:

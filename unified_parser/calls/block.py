@@ -12,6 +12,7 @@ from ..scanner import Marks, Steps, Use
 from ..tokens import SpecialTokens
 from ..walk import Walk
 from .base import CallReader, CallSyntax, Surroundings
+from .grammar import SPACE, Format, Wanted, const, either, sequence
 
 
 class Block:
@@ -171,6 +172,12 @@ class Wrapped(CallSyntax):
 
     def strays(self) -> tuple[Marker, ...]:
         return (self.close,)
+
+    def grammar(self, wanted: Wanted) -> Format | None:
+        inner = [written for call in self.calls if (written := call.grammar(wanted))]
+        if not inner:
+            return None
+        return sequence(const(self.open.text), SPACE, either(inner), SPACE, const(self.close.text))
 
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         tools = Tools(open=self.open, close=self.close, calls=self.calls)

@@ -12,6 +12,18 @@ from ..scanner import EndOfOutput, Marks, Steps, Use
 from ..tokens import SpecialTokens
 from ..walk import Walk
 from .base import CallReader, CallSyntax, Surroundings
+from .grammar import (
+    SPACE,
+    Format,
+    Function,
+    Wanted,
+    arguments,
+    const,
+    either,
+    optional,
+    regex,
+    sequence,
+)
 from .json_calls import end_with, pass_arguments
 
 
@@ -33,6 +45,7 @@ class HeaderedCall(CallSyntax):
     """``BEGIN header ARGUMENTS_BEGIN json END``.
 
     ``header`` reads name and id from the header's text; None: the text is no header and this is no call.
+    ``written``: how the model writes it, ``{name}`` for the name and ``#`` for a number.
     ``begin``: None if the call begins with its block. ``arguments_begin``: one of these ends the header;
     those in ``keep_begin`` are the first characters of the arguments. ``inner``: markers that stand in the
     header. ``closers`` may stand behind the arguments.
@@ -43,6 +56,7 @@ class HeaderedCall(CallSyntax):
     arguments_begin: tuple[Marker, ...]
     begin: Marker | None = None
     header: Callable[[str], Named | None] = plain_name
+    written: str = "{name}"
     keep_begin: tuple[Marker, ...] = ()
     inner: tuple[Marker, ...] = ()
     closers: tuple[Marker, ...] = ()
@@ -57,6 +71,35 @@ class HeaderedCall(CallSyntax):
 
     def strays(self) -> tuple[Marker, ...]:
         return self.closers
+
+    def grammar(self, wanted: Wanted) -> Format | None:
+        calls = [self._written(function) for function in wanted.functions]
+        if None in calls:
+            return None
+        return either(call for call in calls if call)
+
+    def _written(self, function: Function) -> Format | None:
+        header = self.header_of(function.name)
+        if header is None:
+            return None
+        before, number, behind = header
+        ids = (sequence(const(m.text), regex("[a-zA-Z0-9_-]{1,64}")) for m in self.inner)
+        separator = sequence(SPACE, const(self.arguments_begin[0].text), SPACE)
+        return sequence(
+            *(const(marker.text) for marker in self.begins),
+            sequence(const(before), regex("[0-9]+") if number else None, const(behind)),
+            *map(optional, ids),
+            optional(separator) if self.keep_begin else separator,
+            arguments(function),
+            *(sequence(SPACE, const(marker.text)) for marker in self.closers),
+        )
+
+    def header_of(self, name: str) -> tuple[str, str, str] | None:
+        """The header of a call to ``name``: before its number, a number, behind it. None: there is none."""
+        first, mark, last = self.written.partition("#")
+        before, number, behind = first.format(name=name), "0" if mark else "", last.format(name=name)
+        named = self.header(before + number + behind)
+        return (before, number, behind) if named is not None and named.name == name else None
 
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         uses = [Use(marker, "arguments") for marker in self.arguments_begin]
@@ -104,6 +147,9 @@ class BodyCall(CallSyntax):
 
     def markers(self) -> tuple[Marker, ...]:
         return ()
+
+    def grammar(self, wanted: Wanted) -> Format | None:
+        return either(map(arguments, wanted.functions))
 
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         closes: Marks[str] = Marks([Use(marker, "close") for marker in around.ends], tokens)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..arguments.json_text import Malformed, drop, is_object, pass_value, read_string, read_value
 from ..format import Marker, text_marker
@@ -11,6 +11,21 @@ from ..scanner import Marks, Steps
 from ..tokens import SpecialTokens
 from ..walk import Walk
 from .base import CallReader, CallSyntax, Surroundings
+from .grammar import (
+    SPACE,
+    Format,
+    Function,
+    Wanted,
+    arguments,
+    const,
+    either,
+    listed,
+    optional,
+    quoted,
+    regex,
+    sequence,
+    star,
+)
 
 #: A longer number is no id.
 _LONGEST_ID = 64
@@ -49,6 +64,26 @@ class JsonObject(CallSyntax):
 
     def markers(self) -> tuple[Marker, ...]:
         return self.begins
+
+    def grammar(self, wanted: Wanted) -> Format | None:
+        return either(map(self._written, wanted.functions))
+
+    def _written(self, function: Function) -> Format:
+        """The object. Where it stands in the text by itself, it is told from text by the way it begins."""
+        name = quoted(function.name)
+        if self.begin is not None:
+            head = const(f"{self.begin.text}{quoted(self.names[0])}: {name}, ")
+            key = either(const(f"{quoted(key)}: ") for key in self.arguments)
+            return sequence(head, key, arguments(function), const("}"))
+        key = either(const(f"{quoted(key)}:") for key in self.arguments)
+        call_id = sequence(
+            const(f"{quoted(self.ids[0])}:"), SPACE, regex(r'"[^"\\]{1,64}"'), const(","), SPACE
+        )
+        return sequence(
+            *(const("{"), SPACE, optional(call_id)),
+            *(const(f"{quoted(self.names[0])}:"), SPACE, const(f"{name},"), SPACE),
+            *(key, SPACE, arguments(function), SPACE, const("}")),
+        )
 
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         return self._read
@@ -125,6 +160,12 @@ class KeyedObject(CallSyntax):
     def markers(self) -> tuple[Marker, ...]:
         return ()
 
+    def grammar(self, wanted: Wanted) -> Format | None:
+        return either(
+            sequence(const("{"), SPACE, const(f"{quoted(f.name)}:"), SPACE, arguments(f), SPACE, const("}"))
+            for f in wanted.functions
+        )
+
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         return self._read
 
@@ -159,6 +200,23 @@ class JsonArray(CallSyntax):
 
     def markers(self) -> tuple[Marker, ...]:
         return self.begins
+
+    def grammar(self, wanted: Wanted) -> Format | None:
+        item = self.item
+        if self.begin is not None and self.begin.text == BRACKET.text and isinstance(item, JsonObject):
+            item = replace(item, begin=BRACE)  # told from text by the way it begins
+        written = item.grammar(wanted)
+        if written is None:
+            return None
+        begin = const(self.begin.text if self.begin else "[")
+        if not item.begins:
+            return sequence(begin, listed(written, wanted), SPACE, const("]"))
+        more = None if wanted.single else star(sequence(const(", "), written))
+        return sequence(begin, written, more, const("]"))
+
+    @property
+    def repeats(self) -> bool:
+        return False
 
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         read_item = self.item.compile(tokens, around)

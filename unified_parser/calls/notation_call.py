@@ -12,6 +12,8 @@ from ..scanner import EndOfOutput, Marks, Steps, Use
 from ..tokens import SpecialTokens
 from ..walk import Walk
 from .base import CallReader, CallSyntax, Surroundings
+from .grammar import Format, Wanted, const, ebnf, either, sequence
+from .literals import arguments_grammar, delimited
 
 _NAME = re.compile(r"[^\s<>\"'{}()\[\],:]+")
 _SPACE = " \t\r\n"
@@ -36,6 +38,17 @@ class NotationCall(CallSyntax):
 
     def strays(self) -> tuple[Marker, ...]:
         return ()  # a delimiter outside of a call belongs to one that was none, and stays with its text
+
+    def grammar(self, wanted: Wanted) -> Format | None:
+        notation = delimited(self.delimiter.text)
+        return either(
+            sequence(
+                const(f"{self.prefixes[0]}{function.name}{{"),
+                ebnf(arguments_grammar(function, notation)),
+                const("}"),
+            )
+            for function in wanted.functions
+        )
 
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         return _Reader(self, tokens, (*around.ends, *around.begins)).read

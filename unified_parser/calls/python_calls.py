@@ -13,7 +13,9 @@ from ..schema import quote
 from ..tokens import SpecialTokens
 from ..walk import Walk
 from .base import CallReader, CallSyntax, Surroundings
+from .grammar import Format, Wanted, const, ebnf, either, listed, sequence, several, star
 from .json_calls import BRACKET, JsonArray, JsonObject, expect
+from .literals import PYTHON, arguments_grammar
 
 _NAME_RUN = re.compile(r"[\w.-]*")
 _NAME = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
@@ -45,6 +47,25 @@ class PythonCalls(CallSyntax):
 
     def markers(self) -> tuple[Marker, ...]:
         return self.begins
+
+    def grammar(self, wanted: Wanted) -> Format | None:
+        call = either(
+            sequence(const(f"{function.name}("), ebnf(arguments_grammar(function, PYTHON)), const(")"))
+            for function in wanted.functions
+        )
+        if self.begin is not None:  # told from text by the name
+            more = None if wanted.single else star(sequence(const(", "), call))
+            return sequence(const(self.begin.text), call, more, const("]"))
+        ways = [sequence(const("["), listed(call, wanted), const("]"))]
+        if self.loose and self.closes is None:  # else only what follows a string tells where it ends
+            ways.append(several(call, wanted))
+        if self.objects and (objects := JsonArray(self.objects).grammar(wanted)):
+            ways.append(objects)
+        return either(ways)
+
+    @property
+    def repeats(self) -> bool:
+        return False
 
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         objects = JsonArray(self.objects, begin=BRACKET) if self.objects else None

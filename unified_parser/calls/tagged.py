@@ -15,7 +15,9 @@ from ..schema import Parameters, Tools, quote, quote_inner, to_json
 from ..tokens import SpecialTokens
 from ..walk import Walk
 from .base import CallReader, CallSyntax, Surroundings
+from .grammar import Format, Wanted
 from .json_calls import pass_arguments
+from .tagged_grammar import tagged_grammar
 
 Trim = Literal["", "newline", "both"]
 Attributes = Mapping[str, str]
@@ -117,6 +119,9 @@ class TaggedCall(CallSyntax):
 
     def strays(self) -> tuple[Marker, ...]:
         return (self.end,) if self.end else ()
+
+    def grammar(self, wanted: Wanted) -> Format | None:
+        return tagged_grammar(self, wanted)
 
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         return _Reader(self, tokens, around).read

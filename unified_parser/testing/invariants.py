@@ -32,9 +32,9 @@ from .run import Delta, ParserClass, Run, calls, known_id, parts, stream
 
 def check_chunks(run: Run, *others: Run) -> None:
     """Every partition of an output says the same."""
-    first = parts(run.events)
+    first = parts(run.events, run.raw)
     for other in others:
-        got = parts(other.events)
+        got = parts(other.events, run.raw)
         if got == first:
             continue
         where = next((n for n, (a, b) in enumerate(zip(first, got, strict=False)) if a != b), -1)
@@ -52,24 +52,26 @@ def check_whole_is_streamed(run: Run) -> None:
     whole = parser.parse(run.raw, run.ids, keep_incomplete=True)
     events += [event for text, ids in run.deltas[half:] for event in parser.feed(text, ids)]
     events += parser.finish()
-    if parts(events) != parts(run.events):
+    if parts(events, run.raw) != parts(run.events, run.raw):
         run.fail("a parse in the middle of a stream changes the stream")
-    got, expected = _message(run.events), _folded(whole)
+    got, expected = _message(run.events, run.raw), _folded(whole, run.raw)
     if got != expected:
         run.fail(f"streamed and whole differ\n  streamed: {got}\n  whole: {expected}")
 
 
-def _folded(message: Message) -> tuple[Any, ...]:
-    found = [(call.name, call.arguments, call.complete, known_id(call.id)) for call in message.tool_calls]
+def _folded(message: Message, raw: str) -> tuple[Any, ...]:
+    found = [
+        (call.name, call.arguments, call.complete, known_id(call.id, raw)) for call in message.tool_calls
+    ]
     return message.reasoning, message.content, message.discarded, found
 
 
-def _message(events: Sequence[Event]) -> tuple[Any, ...]:
+def _message(events: Sequence[Event], raw: str) -> tuple[Any, ...]:
     texts = [
         "".join(event.text for event in events if isinstance(event, kind)) or None
         for kind in (ReasoningText, ContentText, Discarded)
     ]
-    ids = [known_id(event.id) for event in events if isinstance(event, ToolCallStart)]
+    ids = [known_id(event.id, raw) for event in events if isinstance(event, ToolCallStart)]
     return (*texts, [(*call, known) for call, known in zip(calls(events), ids, strict=True)])
 
 
@@ -243,7 +245,7 @@ def check_interleaved(
                 seen += parser.feed(*run.deltas[step])
     for run, parser, seen in zip(runs, parsers, events, strict=True):
         seen += parser.finish()
-        got, expected = parts(seen), parts(run.events)
+        got, expected = parts(seen, run.raw), parts(run.events, run.raw)
         if got != expected:
             run.fail(f"among {instances} parsers it says\n  {got}\n  alone\n  {expected}")
 

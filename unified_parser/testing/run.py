@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
@@ -23,8 +22,6 @@ from ..parser import UnifiedParser
 #: The text of a delta and the ids of its tokens; either may be empty.
 Delta: TypeAlias = tuple[str, Sequence[int]]
 ParserClass: TypeAlias = type[UnifiedParser]
-
-_RANDOM_ID = re.compile(r"call_[0-9a-f]{24}")
 
 
 @dataclass(frozen=True)
@@ -84,8 +81,8 @@ def stream(parser_class: ParserClass, deltas: Iterable[Delta], **options: Any) -
         raise AssertionError(report(parser_class, f"raises {error!r}", given, options)) from error
 
 
-def parts(events: Iterable[Event]) -> list[tuple[Any, ...]]:
-    """What the events say, whatever deltas they came in: texts and calls in order, fragments joined."""
+def parts(events: Iterable[Event], raw: str) -> list[tuple[Any, ...]]:
+    """What the events of an output say, whatever its deltas: texts and calls in order, fragments joined."""
     found: list[list[Any]] = []
     for event in events:
         match event:
@@ -100,7 +97,7 @@ def parts(events: Iterable[Event]) -> list[tuple[Any, ...]]:
             case Discarded():
                 _join(found, "discarded", event.text)
             case ToolCallStart():
-                found.append(["call", "", event.name, known_id(event.id)])
+                found.append(["call", "", event.name, known_id(event.id, raw)])
             case ToolCallArguments():
                 _join(found, "call", event.fragment)
             case ToolCallEnd():
@@ -115,9 +112,9 @@ def _join(found: list[list[Any]], kind: str, text: str) -> None:
         found.append([kind, text])
 
 
-def known_id(call_id: str) -> str | None:
-    """The id that the model wrote; None for a random one."""
-    return None if _RANDOM_ID.fullmatch(call_id) else call_id
+def known_id(call_id: str, raw: str) -> str | None:
+    """The id that the model wrote; None for one that was made up."""
+    return call_id if call_id in raw else None
 
 
 def calls(events: Iterable[Event]) -> Iterator[tuple[str, str, bool]]:

@@ -32,13 +32,6 @@ class Call(NamedTuple):
     arguments: dict[str, Any]
 
 
-#: The labels that channels have in the formats we know.
-LABELS = (
-    *("analysis", "final", "commentary", "thinking", "thought", "think"),
-    *("text", "content", "tool", "call", "user", "self", "assistant"),
-)
-
-
 @singledispatch
 def write_calls(syntax: CallSyntax, calls: Sequence[Call], rng: Random) -> list[str]:
     """The calls in pieces, markers and texts apart. Raises Unwritable."""
@@ -121,14 +114,11 @@ def _headered(syntax: HeaderedCall, calls: Sequence[Call], rng: Random) -> list[
 
 def _call_header(syntax: HeaderedCall, name: str, rng: Random) -> str:
     """A header that the syntax reads as this name."""
-    joints = [marker.text for marker in (*syntax.inner, *syntax.arguments_begin)]
-    tries = [name, f"functions.{name}:0", f"{name}:0", f"function.{name}"]
-    tries += [f"function{joint}{name}" for joint in joints]
-    tries += [f"{name}{joint}Ab3dE6gH9" for joint in (marker.text for marker in syntax.inner)]
-    fitting = [text for text in tries if (named := syntax.header(text)) and named.name == name]
-    if not fitting:
-        raise Unwritable(f"no header that the kit knows is the name {name} in this HeaderedCall")
-    return rng.choice(fitting)
+    header = syntax.header_of(name)
+    if header is None:
+        raise Unwritable(f"{syntax.written!r} is no header that this HeaderedCall reads as the name {name}")
+    ids = [f"{marker.text}Ab3dE6gH9" for marker in syntax.inner]
+    return "".join(header) + rng.choice(("", *ids))
 
 
 @write_calls.register
@@ -207,16 +197,10 @@ def _joined(values: Sequence[str], comma: str) -> list[str]:
 
 def write_header(header: Header, channel: str, name: str, rng: Random) -> tuple[str, Route]:
     """The text of a header that the format takes for a body of this channel, and for calls of this name."""
-    inner = [marker.text for marker in header.inner] or [""]
-    heads = ["", *(f"{joint}{label}" for joint in ("", "to=", " to=", *inner) for label in LABELS)]
-    if channel == "call":
-        heads = [
-            text for head in heads for text in (f"{head} to=functions.{name}", f" to={name}{head}", name, "")
-        ]
-    for text in rng.sample(heads, len(heads)):
+    for shape in rng.sample(header.written, len(header.written)):
         for ending in header.ends:
+            text = shape.format(name=name)
             route = header.classify(text, ending.text)
-            named = route.name == name or (not route.name and not isinstance(route.call, BodyCall))
-            if route.channel == channel and (channel != "call" or named):
+            if route.channel == channel and (channel != "call" or route.name in ("", name)):
                 return text, route
-    raise Unwritable(f"no header that the kit knows begins a body of the channel {channel}")
+    raise Unwritable(f"none of the headers in Header.written begins a body of the channel {channel}")
