@@ -51,6 +51,7 @@ class HarmonyParser(UnifiedParser):
             classify=classify,
             written=HEADERS,
             role="assistant",
+            constrained="messages",
             separator="\n",
         ),
     )

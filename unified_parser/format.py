@@ -194,6 +194,8 @@ class Header:
     ``ends_in_body``: so does a marker that ends headers; of the same channel, it is dropped.
     ``bare``: so does one of these, if a word and an ending follow: a header without its opener.
     ``loose``: text between blocks is content (else it is dropped).
+    ``constrained``: what a server's grammar for structured output describes: the body of an answer, or whole
+    messages, headers included. Then it begins with the output.
     """
 
     open: Marker
@@ -208,6 +210,12 @@ class Header:
     ends_in_body: bool = False
     bare: tuple[Marker, ...] = ()
     loose: bool = False
+    constrained: Literal["body", "messages"] = "body"
+
+    @property
+    def is_constrained_from_start(self) -> bool:
+        """Does structured output begin with the output, not with an answer's body?"""
+        return self.constrained == "messages"
 
 
 @dataclass(frozen=True, slots=True)

@@ -558,7 +558,7 @@ class Headers:
         body = BodyText(walk, channel, separator) if channel else None
         sink = body.write if body else drop
         while True:
-            spelling = yield from walk.read_until(self.in_body, sink, body and body.let_flow)
+            spelling = yield from walk.read_until(self.in_body, sink, body.let_flow if body else None)
             if body and body.begun:
                 seen.add(route.channel)
             following = yield from self._following(walk, spelling, sink)

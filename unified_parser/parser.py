@@ -291,6 +291,11 @@ class UnifiedParser:
         return self._compiled.level.implicit_ids
 
     @property
+    def format_in_use(self) -> OutputFormat:
+        """The format for this parser's tokenizer."""
+        return self._compiled.form
+
+    @property
     def needs_special_tokens(self) -> bool:
         """Are markers special tokens, which the server must then keep in the text?"""
         return bool(_token_literals(self._start.form))

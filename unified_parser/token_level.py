@@ -6,6 +6,7 @@ are looked at directly; otherwise their text is.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -151,19 +152,43 @@ class ReasoningCount:
 
 
 class ReasoningCountOfText:
-    """The same where ids alone do not say what is reasoning: their text is walked through."""
+    """The same where ids alone do not say what is reasoning: their text is walked through.
+
+    An id is reasoning if some of its text is. What is held back counts as long as the block is open.
+    """
 
     def __init__(self, walk: Walk, tokenizer: Tokenizer | None) -> None:
         self._walk = walk
         self._tokenizer = tokenizer
-        self.total = 0
+        self._length = 0  # of the text so far
+        self._undecided: deque[tuple[int, int]] = deque()  # where in it the ids stand that are held back
+        self._total = 0
 
     def add(self, ids: Iterable[int]) -> int:
         """Takes the next ids; returns the count so far."""
+        walk = self._walk
         for number in ids:
-            events = self._walk.feed(decode(self._tokenizer, [number]), [number])
-            self.total += any(type(event) is ReasoningText for event in events)
-        return self.total
+            text = decode(self._tokenizer, [number])
+            self._undecided.append((self._length, self._length + len(text)))
+            self._length += len(text)
+            for event in walk.feed(text, [number]):
+                if type(event) is ReasoningText:
+                    self._pass(event.start)
+                    self._count(event.end)
+            self._pass(walk.done)
+        is_open = not walk.reasoning_over and walk.machine.format.header is None
+        return self._total + (len(self._undecided) if is_open else 0)
+
+    def _pass(self, place: int) -> None:
+        """The ids up to this place that are not counted are no reasoning."""
+        while self._undecided and self._undecided[0][1] <= place:
+            self._undecided.popleft()
+
+    def _count(self, place: int) -> None:
+        """The ids that begin before this place are reasoning."""
+        while self._undecided and self._undecided[0][0] < place:
+            self._undecided.popleft()
+            self._total += 1
 
 
 def _implicit_ends(form: OutputFormat) -> list[str]:

@@ -14,7 +14,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -60,6 +62,22 @@ _CHAT_UTILS = ("vllm.renderers.chat_utils", "vllm.entrypoints.chat_utils")
 ReasoningEnd: Any = _first("ReasoningEnd", "vllm.parser.engine.parser_engine", otherwise=_ReasoningEnd)
 get_tool_call_id_type = _first("get_tool_call_id_type", *_CHAT_UTILS)
 make_tool_call_id = _first("make_tool_call_id", *_CHAT_UTILS)
+
+
+#: The arguments with which the serving layer calls the members that a direct parser overrides.
+_CALLED_WITH: Mapping[str, frozenset[str]] = {
+    "parse": frozenset({"model_output", "request", "enable_auto_tools", "model_output_token_ids"}),
+    "parse_delta": frozenset({"delta_text", "delta_token_ids", "request", "prompt_token_ids", "finished"}),
+}
+
+
+def called_otherwise() -> str:
+    """The member of a ``Parser`` that this vLLM calls in a way unknown here; none in the tested versions."""
+    composed = _first("DelegatingParser", "vllm.parser.abstract_parser")
+    for member, arguments in _CALLED_WITH.items():
+        if not arguments <= inspect.signature(getattr(composed, member)).parameters.keys():
+            return member
+    return ""
 
 
 def check_version() -> None:

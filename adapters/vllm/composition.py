@@ -17,16 +17,16 @@ from typing import Any
 
 from vllm.logger import init_logger
 from vllm.parser import ParserManager
-from vllm.parser.abstract_parser import DelegatingParser
 from vllm.reasoning import ReasoningParserManager
 from vllm.tool_parsers import ToolParserManager
 
 from unified_parser import __version__
 
-from .compat import LOGGER_NAME
+from .compat import LOGGER_NAME, called_otherwise
 from .direct import direct_parser
 from .reasoning import ReasoningAdapter
 from .tools import ToolAdapter
+from .watched import watched_parser
 
 logger = init_logger(LOGGER_NAME)
 
@@ -42,12 +42,6 @@ _LOADED: Mapping[str, dict[str, Any]] = {
 _ARGUMENT_OF: Mapping[str, str] = {
     "reasoning_parser_cls": "reasoning_parser_name",
     "tool_parser_cls": "tool_parser_name",
-}
-
-#: The arguments with which the serving layer calls the members that the direct parser overrides.
-_CALLED_WITH: Mapping[str, frozenset[str]] = {
-    "parse": frozenset({"model_output", "request", "enable_auto_tools", "model_output_token_ids"}),
-    "parse_delta": frozenset({"delta_text", "delta_token_ids", "request", "prompt_token_ids", "finished"}),
 }
 
 
@@ -85,7 +79,7 @@ def _improved(composed: Any, otherwise: Any = None) -> Any:
     names = " and ".join(dict.fromkeys(half.parser_class.names[0] for half in halves if _is_ours(half)))
     path = f"through the adapters ({why})" if why else "directly"
     _say_once(f"unified_parser {__version__} parses {names} {path}")
-    return composed if why else direct_parser(composed)
+    return watched_parser(composed) if why else direct_parser(composed)
 
 
 @functools.cache
@@ -105,10 +99,8 @@ def _why_not_direct(halves: list[Any]) -> str:
         return f"{VARIABLE}=0"
     if not all(map(_is_ours, halves)):
         return "one of them is not of this package"
-    for member, arguments in _CALLED_WITH.items():
-        if not arguments <= inspect.signature(getattr(DelegatingParser, member)).parameters.keys():
-            return f"this vLLM calls {member} in another way"
-    return ""
+    member = called_otherwise()
+    return f"this vLLM calls {member} in another way" if member else ""
 
 
 def _for_harmony(original: Any, bound: inspect.BoundArguments) -> Any:

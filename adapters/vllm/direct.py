@@ -8,26 +8,24 @@ ids: no hand-over, no second look at the text, literal markers and interleaved b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from vllm.entrypoints.generate.base.protocol import DeltaMessage, FunctionCall
 from vllm.parser.abstract_parser import DelegatingParser
 
 from unified_parser.events import Event
-from unified_parser.parser import Phase, UnifiedParser
-from unified_parser.registry import pair
+from unified_parser.message import MessageBuilder
+from unified_parser.parser import UnifiedParser
 
 from .deltas import delta_message
 from .forced_json import schema_forced
 from .reasoning import ReasoningAdapter
-from .requests import build_parser
-from .variants import without_reasoning
+from .watched import Parsed, WatchedParser, one_parser
 
 Feed: TypeAlias = Callable[[str, Sequence[int]], list[Event]]
-Parsed: TypeAlias = tuple[str | None, str | None, list[FunctionCall] | None]
 
 
-class DirectParser(DelegatingParser):
+class DirectParser(WatchedParser):
     """A vLLM ``Parser`` around one ``UnifiedParser``; a subclass names the adapter classes.
 
     It has the two adapters as well: they adjust the request, answer the questions about ids, and read what a
@@ -36,17 +34,11 @@ class DirectParser(DelegatingParser):
     One instance serves one stream, and any number of whole outputs, without touching each other.
     """
 
-    parser_class: ClassVar[type[UnifiedParser]]
-    phase: ClassVar[Phase] = "whole"
-    reads_calls: ClassVar[bool] = True
     _made = False
 
     def __init__(self, tokenizer: Any, tools: list[Any] | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(tokenizer, tools, *args, **kwargs)
         self._made = True
-        self._offered = tools
-        self._template_kwargs = kwargs.get("chat_template_kwargs") or {}
-        self._prompt: Sequence[int] | None = None
         self._stream: UnifiedParser | None = None
         self._feed: Feed | None = None
         self._hides_reasoning = self._hides_calls = self._hides = False
@@ -78,17 +70,6 @@ class DirectParser(DelegatingParser):
         if isinstance(self._reasoning_parser, ReasoningAdapter):
             self._reasoning_parser.streams = stream
 
-    def _new_parser(self, request: Any) -> UnifiedParser:
-        return build_parser(
-            self.parser_class,
-            self.model_tokenizer,
-            self._offered or getattr(request, "tools", None),
-            chat_template_kwargs=self._template_kwargs,
-            prompt_token_ids=self._prompt,
-            phase=self.phase,
-            calls=self.reads_calls,
-        )
-
     def parse(
         self,
         model_output: str,
@@ -100,7 +81,15 @@ class DirectParser(DelegatingParser):
             parsed: Parsed = super().parse(model_output, request, enable_auto_tools, model_output_token_ids)
             return parsed
         self._counts_for(stream=False)
-        message = self._new_parser(request).parse(model_output, model_output_token_ids)
+        parser = self._new_parser(request)
+        events, last = parser.feed(model_output, model_output_token_ids or ()), parser.finish()
+        watch = self._begin_watch(request, parser, streamed=False, direct=True)
+        if watch is not None:
+            watch.step(model_output, model_output_token_ids or (), events)
+            watch.end(last)
+        builder = MessageBuilder()
+        builder.add([*events, *last])
+        message = builder.build()
         calls = [
             FunctionCall(id=call.id, name=call.name, arguments=call.arguments) for call in message.tool_calls
         ]
@@ -123,8 +112,10 @@ class DirectParser(DelegatingParser):
                 )
             feed = self._begin(request, prompt_token_ids)
         events = feed(delta_text, delta_token_ids)
-        if finished and self._stream is not None:
-            events = [*events, *self._stream.finish()]
+        if self._watch is not None:
+            self._watch.step(delta_text, delta_token_ids, events)
+        if finished:
+            events = [*events, *self._finish()]
         message = delta_message(events)
         return message if message is None or not self._hides else self._visible(message)
 
@@ -133,7 +124,9 @@ class DirectParser(DelegatingParser):
         if prompt is not None and self._prompt is None:
             self.set_prompt_token_ids(prompt)
         self._counts_for(stream=True)
+        self._streams = True
         self._stream = self._new_parser(request)
+        self._watch = self._begin_watch(request, self._stream, streamed=True, direct=True)
         self._stream.feed("")  # from here on ``feed`` is that of the walk itself
         self._feed = self._stream.feed
         self._hides_reasoning = not getattr(request, "include_reasoning", True)
@@ -141,11 +134,20 @@ class DirectParser(DelegatingParser):
         self._hides = self._hides_reasoning or self._hides_calls
         return self._feed
 
+    def _finish(self) -> list[Event]:
+        """The events of the stream's end."""
+        assert self._stream is not None
+        events = self._stream.finish()
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.end(events)
+        return events
+
     def _visible(self, message: DeltaMessage) -> DeltaMessage | None:
         """What the request wants to see of a message."""
-        if self._hides_reasoning:
+        if self._hides_reasoning and message.reasoning:
             message.reasoning = None
-        if self._hides_calls:
+        if self._hides_calls and message.tool_calls:
             message.tool_calls = []
         return message if message.reasoning or message.content or message.tool_calls else None
 
@@ -159,14 +161,6 @@ def direct_parser(composed: type[DelegatingParser]) -> type[DirectParser]:
 
     It subclasses the composition, so that what vLLM has set on it, or adds to it for a model type, stays.
     """
-    reasoning = getattr(composed.reasoning_parser_cls, "parser_class", None)
-    tools = getattr(composed.tool_parser_cls, "parser_class", None)
-    members: dict[str, Any] = {"__module__": __name__}
-    if reasoning and tools:
-        members["parser_class"] = pair(reasoning, tools)
-    elif reasoning:
-        members |= {"parser_class": reasoning, "reads_calls": False}
-    elif tools:
-        members |= {"parser_class": without_reasoning(tools), "phase": "answer"}
+    members = {"__module__": __name__, **one_parser(composed)}
     name = f"Direct{members['parser_class'].__name__}"
     return type(name, (DirectParser, composed), members)

@@ -21,6 +21,7 @@ from unified_parser.tokens import Tokenizer
 from .compat import ReasoningEnd
 from .deltas import delta_message
 from .requests import build_parser, keep_special_tokens
+from .structural_tags import is_constrained_from_start
 
 #: How many ids a character may be spread over.
 _IDS_OF_A_CHARACTER = 8
@@ -55,6 +56,8 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
         self._counted = 0
         #: Answers questions about any ids: it knows no prompt. Made here for the server's check at start-up.
         self._token_level = self._new_parser(None)
+        #: The server asks where reasoning ends to know where its grammar begins.
+        self._constrained_from_start = is_constrained_from_start(self._token_level.format_in_use)
 
     def _new_parser(
         self, prompt: Sequence[int] | None, phase: Phase = "reasoning", tools: Iterable[Any] | None = None
@@ -89,9 +92,11 @@ class ReasoningAdapter(ParserEngineReasoningAdapter):
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
         if not self._prompt_settled:
             self.set_prompt_token_ids(input_ids)
-        return self._token_level.is_reasoning_end(input_ids)
+        return self._constrained_from_start or self._token_level.is_reasoning_end(input_ids)
 
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
+        if self._constrained_from_start:
+            return True
         return self._token_level.is_reasoning_end_streaming(input_ids, list(delta_ids))
 
     def find_reasoning_end(self, token_ids: Sequence[int]) -> Any:

@@ -29,7 +29,8 @@ def request_tag(form: OutputFormat, request: Any, strict_level: Any = None) -> A
     """
     if not envs.VLLM_ENFORCE_STRICT_TOOL_CALLING or not request.tools:
         return None
-    if covers_reasoning(form) and not hasattr(request, CONSTRAINS_FROM_START):
+    from_start = hasattr(request, CONSTRAINS_FROM_START) or is_constrained_from_start(form)
+    if covers_reasoning(form) and not from_start:
         return None
     level = int(strict_level or 0)
     offered = list(_offered(request.tools))
@@ -51,9 +52,15 @@ def request_tag(form: OutputFormat, request: Any, strict_level: Any = None) -> A
     return StructuralTag.from_json(written)
 
 
+def is_constrained_from_start(form: OutputFormat) -> bool:
+    """Do the server's own grammars for this format begin with the output, whatever the kind of request?"""
+    return form.header is not None and form.header.is_constrained_from_start
+
+
 def constrain_from_start(request: Any) -> None:
     """Has the grammar begin with the output: it covers the reasoning."""
-    setattr(request, CONSTRAINS_FROM_START, True)
+    if hasattr(request, CONSTRAINS_FROM_START):
+        setattr(request, CONSTRAINS_FROM_START, True)
 
 
 def _limits(request: Any) -> bool:

@@ -11,12 +11,12 @@ from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 from unified_parser.parser import UnifiedParser
 from unified_parser.structural_tag import covers_reasoning
+from unified_parser.variants import without_reasoning
 
 from .deltas import delta_message, extracted_calls
 from .forced_json import ForcedCalls, forced_calls
 from .requests import build_parser, forced_tool, keep_special_tokens
-from .structural_tags import constrain_from_start, request_tag
-from .variants import without_reasoning
+from .structural_tags import constrain_from_start, is_constrained_from_start, request_tag
 
 
 class ToolAdapter(ParserEngineToolAdapter):
@@ -54,8 +54,9 @@ class ToolAdapter(ParserEngineToolAdapter):
         self._stream: UnifiedParser | ForcedCalls | None = None
         self._reasoning_held = ""
         self._covers_reasoning = False
-        #: Made here for the server's check at start-up: the format may depend on the tokenizer.
-        self._needs_special_tokens = build_parser(self.parser_class, tokenizer).needs_special_tokens
+        parser = build_parser(self.parser_class, tokenizer)  # the format may depend on the tokenizer
+        self._form = parser.format_in_use
+        self._needs_special_tokens = parser.needs_special_tokens
 
     @property
     def skip_reasoning_parsing(self) -> bool:
@@ -82,15 +83,14 @@ class ToolAdapter(ParserEngineToolAdapter):
 
     def get_structural_tag(self, request: Any, *, reasoning: bool = False, strict_level: Any = None) -> Any:
         """The grammar of the request's calls. ``reasoning`` is vLLM's own and always False."""
-        form = self.parser_class.output_format(self.model_tokenizer)
-        tag = request_tag(form, request, strict_level)
-        self._covers_reasoning = tag is not None and covers_reasoning(form)
+        tag = request_tag(self._form, request, strict_level)
+        self._covers_reasoning = tag is not None and covers_reasoning(self._form)
         return tag
 
     def adjust_request(self, request: Any) -> Any:
         if self._covers_reasoning:
             constrain_from_start(request)
-        if forced_tool(request)[0]:
+        if forced_tool(request)[0] and not is_constrained_from_start(self._form):
             # A plain tool parser installs the schema; this class's own base would not, or only in 0.30.
             request = ToolParser(self.model_tokenizer, self._offered).adjust_request(request)
         return keep_special_tokens(request) if self._needs_special_tokens else request

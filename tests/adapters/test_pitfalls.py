@@ -742,10 +742,20 @@ def test_pitfall_10_channels_are_not_tags() -> None:
         (" to=functions.f<|channel|>analysis<|message|>", True),
     ],
 )
-def test_pitfall_10_a_grammar_starts_in_the_right_channel(header: str, ends: bool) -> None:
+def test_pitfall_10_reasoning_ends_with_the_header_of_another_channel(header: str, ends: bool) -> None:
     asked = served(HARMONY)
+    parser = create_parser("openai", tokenizer=asked.tokenizer)
     ids = asked.encode(header)
-    assert steps_that_end_reasoning(asked, ids) == ([len(ids)] if ends else [])
+    steps = range(1, len(ids) + 1)
+    assert [n for n in steps if parser.is_reasoning_end_streaming(ids[:n], ids[n - 1 : n])] == (
+        [len(ids)] if ends else []
+    )
+
+
+def test_pitfall_10_the_servers_grammars_have_the_channels_in_them() -> None:
+    """vLLM writes structured output of such models over whole messages: it begins with the output."""
+    asked = served(HARMONY)
+    assert asked.reasoning_parser().is_reasoning_end(asked.prompt_ids)
 
 
 # 11. Mistral without its own tokenizer
@@ -871,7 +881,8 @@ def tokens_until_reasoning_ends(asked: Served, ids: Sequence[int]) -> int:
     raise AssertionError("reasoning never ended")
 
 
-@models(without(MISTRAL))  # does not wait: its models may think or not, and no prompt shows it
+# Mistral does not wait: its models may think or not, and no prompt shows it. Harmony: see pitfall 10.
+@models(without(MISTRAL, HARMONY))
 def test_pitfall_13_text_and_ids_agree_on_the_token(model: Model) -> None:
     """Reasoning ends for the engine core with the very token with which it ends for the client."""
     asked = served(model)
@@ -1211,11 +1222,11 @@ def test_token_level_prompts_of_several_turns(model: Model) -> None:
         assert asked.reasoning_parser().is_reasoning_end(asked.encode(turns + end)) == over
 
 
-@models(without(MISTRAL))  # does not wait for reasoning that no prompt shows
+@models(without(MISTRAL, HARMONY))  # they do not wait
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
 def test_token_level_steps_of_several_ids(model: Model, size: int) -> None:
     asked = served(model)
-    end = model.closer.rstrip() + (model.answer[0] if model is HARMONY else "")
+    end = model.closer.rstrip()
     before = asked.encode(f"{model.start}why{end}")
     ids = [*before, *asked.encode("so it is")]
     assert steps_that_end_reasoning(asked, ids, size) == [end_of_step(len(before), size, len(ids))]

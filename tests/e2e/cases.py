@@ -57,6 +57,17 @@ ANSWER = "La réponse : {42} [1] → oui."
 """A plain answer, with a brace and a bracket that open no call."""
 
 
+FIRST_THOUGHT = "First the ping → then a forecast."
+SECOND_THOUGHT = "It answers: now the other one."
+INTERLEAVED: list[tuple[str, Any]] = [
+    ("reasoning", FIRST_THOUGHT),
+    ("ping", {}),
+    ("reasoning", SECOND_THOUGHT),
+    ("forecast", {"city": "Brest"}),
+]
+"""An output that thinks, calls, thinks again and calls again: its pieces in order."""
+
+
 @dataclass(frozen=True)
 class Closed:
     """A request with thinking switched off: the end of its prompt, its switches, and the raw output."""
@@ -72,6 +83,7 @@ class Case:
 
     ``special`` and ``added`` are the markers that the model's tokenizer has as single tokens, flagged special
     or not. ``prompt`` is how the rendered prompt ends, ``switches`` the request's chat_template_kwargs.
+    ``interleaved`` is the output of INTERLEAVED, where the model may think between calls.
     """
 
     id: str
@@ -86,6 +98,7 @@ class Case:
     content: str | None = CONTENT
     call_ids: tuple[str, str] | None = None
     closed: Closed | None = None
+    interleaved: str | None = None
 
 
 def _tags(names: str, suffix: str = "") -> tuple[str, ...]:
@@ -210,6 +223,13 @@ DEEPSEEK_V4 = Case(
         + '</｜DSML｜invoke>\n<｜DSML｜invoke name="ping">\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>'
     ),
     closed=Closed("<｜Assistant｜></think>", {"thinking": False}),
+    interleaved=(
+        f'{FIRST_THOUGHT}</think>\n\n<｜DSML｜tool_calls>\n<｜DSML｜invoke name="ping">\n</｜DSML｜invoke>\n'
+        f"</｜DSML｜tool_calls><think>{SECOND_THOUGHT}</think>\n\n"
+        '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="forecast">\n'
+        '<｜DSML｜parameter name="city" string="true">Brest</｜DSML｜parameter>\n</｜DSML｜invoke>\n'
+        "</｜DSML｜tool_calls>"
+    ),
 )
 
 GLM_ADDED = _tags("think tool_call arg_key arg_value")
@@ -247,6 +267,10 @@ GLM47 = Case(
         + "</tool_call><tool_call>ping</tool_call>"
     ),
     closed=Closed("<|assistant|></think>", {"enable_thinking": False}),
+    interleaved=(
+        f"{FIRST_THOUGHT}</think><tool_call>ping</tool_call><think>{SECOND_THOUGHT}</think>"
+        "<tool_call>forecast<arg_key>city</arg_key><arg_value>Brest</arg_value></tool_call>"
+    ),
 )
 
 GEMMA4 = Case(

@@ -10,9 +10,13 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 
 EOS = "<|eos|>"
 
-# Writes the turns plainly; what follows the last one is the request's to say.
+# Writes the turns plainly, reasoning between the request's ``think_marks``; what follows the last turn is the
+# request's to say.
 CHAT_TEMPLATE = (
-    "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}{{ prompt_tail }}"
+    "{% if enable_thinking is defined and not enable_thinking %}system: Do not think.\n{% endif %}"
+    "{% for message in messages %}{{ message.role }}: "
+    "{% if message.reasoning %}{{ think_marks[0] }}{{ message.reasoning }}{{ think_marks[1] }}{% endif %}"
+    "{{ message.content }}\n{% endfor %}{{ prompt_tail }}"
 )
 
 # Enough prose for the usual letter pairs and JSON's usual neighbours to become tokens of their own.

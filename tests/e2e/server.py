@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 INSIDE_SERVER = Path(__file__).parent / "inside_server"
@@ -22,13 +22,21 @@ class Server:
     """One ``vllm serve`` of a model directory, under one pair of parser names.
 
     A context manager: entering waits until the server is healthy, leaving ends its whole process group.
-    The log stays in ``log`` beside the model directory.
+    The log stays in ``log`` beside the model directory. ``arguments`` and ``environment`` are for this server
+    only.
     """
 
     def __init__(
-        self, model: Path, *, reasoning: str | None, tool: str | None, arguments: Sequence[str] = ()
+        self,
+        model: Path,
+        *,
+        reasoning: str | None,
+        tool: str | None,
+        arguments: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.port = _free_port()
+        self._environment = environment or {}
         self.log = model.with_suffix(".log")
         self._command = _command(model, self.port, reasoning, tool, arguments)
 
@@ -45,6 +53,7 @@ class Server:
             "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
             "VLLM_NO_USAGE_STATS": "1",
             "PYTHONPATH": str(INSIDE_SERVER),
+            **self._environment,
         }
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -94,8 +103,8 @@ def _command(
     command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(model)]
     command += ["--served-model-name", MODEL_NAME, "--host", "127.0.0.1", "--port", str(port)]
     command += ["--load-format", "dummy", "--dtype", "float32", "--enforce-eager"]
-    command += ["--max-model-len", "2048", "--max-num-seqs", "4", "--distributed-executor-backend", "uni"]
-    command += ["--logits-processors", "scripted:Scripted"]
+    command += ["--max-model-len", "2048", "--max-num-seqs", "256", "--distributed-executor-backend", "uni"]
+    command += ["--logits-processors", "scripted:Scripted", "--middleware", "census.census"]
     if reasoning:
         command += ["--reasoning-parser", reasoning]
     if tool:

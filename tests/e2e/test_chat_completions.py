@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from tests.e2e.answer import Answer
 from tests.e2e.cases import ANSWER, CALLS, CONTENT, Case
-from tests.e2e.client import Answer, Client
+from tests.e2e.client import ChatClient
 from tests.e2e.server import Server
 
 pytestmark = pytest.mark.e2e
@@ -24,7 +25,7 @@ THINKING_CUT = "First the forecast"
 VALUE_CUT = "Saint-Malo"
 
 
-def ask(client: Client, case: Case, tokens_per_delta: int, **changes: object) -> Answer:
+def ask(client: ChatClient, case: Case, tokens_per_delta: int, **changes: object) -> Answer:
     request = {"output": case.output, "prompt": case.prompt, "switches": case.switches, **changes}
     if tokens_per_delta != WHOLE:
         return client.streamed(tokens_per_delta=tokens_per_delta, **request)
@@ -38,7 +39,7 @@ def test_the_plugin_is_loaded(server: Server, case: Case) -> None:
 
 
 @modes(WHOLE, 1, 3, 8, EVERYTHING)
-def test_the_message(client: Client, case: Case, tokens_per_delta: int) -> None:
+def test_the_message(client: ChatClient, case: Case, tokens_per_delta: int) -> None:
     answer = ask(client, case, tokens_per_delta)
 
     assert answer.reasoning == case.reasoning
@@ -50,7 +51,7 @@ def test_the_message(client: Client, case: Case, tokens_per_delta: int) -> None:
     assert case.call_ids in (None, tuple(ids))
 
 
-def test_a_stream_is_split_as_asked(client: Client, case: Case) -> None:
+def test_a_stream_is_split_as_asked(client: ChatClient, case: Case) -> None:
     # A busy server may merge deltas that were asked for one by one, but not every time.
     by_token = max(ask(client, case, 1, output=CONTENT).deltas for _ in range(4))
     by_eight = min(ask(client, case, 8, output=CONTENT).deltas for _ in range(2))
@@ -58,7 +59,7 @@ def test_a_stream_is_split_as_asked(client: Client, case: Case) -> None:
 
 
 @modes(WHOLE, 3)
-def test_tool_choice_none_gives_no_calls(client: Client, case: Case, tokens_per_delta: int) -> None:
+def test_tool_choice_none_gives_no_calls(client: ChatClient, case: Case, tokens_per_delta: int) -> None:
     answer = ask(client, case, tokens_per_delta, tool_choice="none")
 
     assert answer.calls == []
@@ -69,7 +70,7 @@ def test_tool_choice_none_gives_no_calls(client: Client, case: Case, tokens_per_
 
 @modes(WHOLE, 1, EVERYTHING)
 @pytest.mark.cases_where(lambda case: case.closed is not None)
-def test_a_prompt_that_closed_thinking(client: Client, case: Case, tokens_per_delta: int) -> None:
+def test_a_prompt_that_closed_thinking(client: ChatClient, case: Case, tokens_per_delta: int) -> None:
     assert case.closed is not None
     answer = ask(
         client,
@@ -86,7 +87,7 @@ def test_a_prompt_that_closed_thinking(client: Client, case: Case, tokens_per_de
 
 @modes(WHOLE, 1, 3)
 @pytest.mark.cases_where(lambda case: case.reasoning is not None)
-def test_cut_off_while_thinking(client: Client, case: Case, tokens_per_delta: int) -> None:
+def test_cut_off_while_thinking(client: ChatClient, case: Case, tokens_per_delta: int) -> None:
     assert case.reasoning is not None
     answer = ask(client, case, tokens_per_delta, output=up_to(case.output, THINKING_CUT), cut_off=True)
 
@@ -96,7 +97,7 @@ def test_cut_off_while_thinking(client: Client, case: Case, tokens_per_delta: in
 
 
 @modes(WHOLE, 1, 8)
-def test_cut_off_in_an_argument(client: Client, case: Case, tokens_per_delta: int) -> None:
+def test_cut_off_in_an_argument(client: ChatClient, case: Case, tokens_per_delta: int) -> None:
     answer = ask(client, case, tokens_per_delta, output=up_to(case.output, VALUE_CUT), cut_off=True)
 
     assert answer.reasoning == case.reasoning

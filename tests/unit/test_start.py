@@ -110,6 +110,17 @@ class TestTokenLevel:
         closed = self.parser(tokenizer, TURN + "<think>\n\n</think>\n\n")
         assert closed.count_reasoning_tokens(answer) == 0
 
+    @pytest.mark.parametrize("thought", ["a b c.", "Here is my respite. Here is", "Here is my response"])
+    def test_reasoning_tokens_are_counted_where_its_end_is_text(self, thought: str) -> None:
+        tokenizer = family_tokenizer("granite")
+        parser = create_parser("granite", tokenizer=tokenizer, thinking=True)
+        begin, inside, end, answer = map(
+            tokenizer.encode, ("Here is my thought process:", f" {thought}\n\n", "Here is my response:", " b")
+        )
+        assert parser.count_reasoning_tokens([*begin, *inside, *end, *answer]) == len(inside)
+        cut_off = tokenizer.encode(f" {thought}")
+        assert parser.count_reasoning_tokens([*begin, *cut_off]) == len(cut_off)
+
     def test_an_end_of_several_tokens_is_found_across_steps(self) -> None:
         tokenizer = family_tokenizer("granite")
         parser = create_parser("granite", tokenizer=tokenizer, thinking=True)

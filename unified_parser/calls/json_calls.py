@@ -248,8 +248,8 @@ class JsonArray(CallSyntax):
 
 
 def expect(walk: Walk, char: str) -> Steps[None]:
-    """Reads this character. Raises Malformed at another one."""
-    if (yield from walk.peek()) != char:
+    """Reads this character, and white space before it. Raises Malformed at another one."""
+    if (yield from walk.skip_space()) != char:
         raise Malformed
     walk.pos += 1
 

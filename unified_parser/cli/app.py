@@ -17,7 +17,8 @@ from .console import make_console
 from .errors import say, user_errors
 from .facts import facts
 from .families import family_page, markdown_table, table
-from .inputs import STDIN, Record, arriving, read_outputs
+from .inputs import STDIN, Record, arriving, read_outputs, read_tokenizer
+from .replay import read_arguments, replay_files, show, summary
 from .request import Request, make_request
 from .shapes import event_lines, flaws, message_json, print_json
 from .trace import draw
@@ -191,3 +192,37 @@ def trace(
 
 def _steps(request: Request, record: Record) -> list[tuple[Delta, list[Event]]]:
     return list(request.run(request.parser(record, trace=True), request.deltas(record), record))
+
+
+@app.command()
+def replay(
+    arguments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE... [NAME]",
+            help="Files of responses that a server recorded, or their directory; then perhaps the family "
+            "to parse them with, in place of the recorded one.",
+            show_default=False,
+        ),
+    ],
+    tokenizer: given.Tokenizer = None,
+    json: Annotated[bool, typer.Option("--json", help="As JSON, one response a line.")] = False,
+) -> None:
+    """Parse recorded responses again and show what differs; exit with 1 if anything does."""
+    with user_errors():
+        files, name = read_arguments(arguments)
+        known = None if tokenizer is None else read_tokenizer(tokenizer)
+        console = make_console()
+        total = different = skipped = 0
+        for response in replay_files(files, name, known):
+            total += 1
+            different += not response.same
+            skipped += bool(response.skipped)
+            if json:
+                print_json(response.to_json())
+            else:
+                show(console, response)
+        if not json:
+            console.print(summary(total, different, skipped))
+        if different:
+            raise typer.Exit(1)

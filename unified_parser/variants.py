@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from unified_parser.format import OutputFormat, replace
-from unified_parser.parser import UnifiedParser
-from unified_parser.tokens import Tokenizer
+from .format import OutputFormat, replace
+from .parser import UnifiedParser
+from .tokens import Tokenizer
 
 _plain: dict[type[UnifiedParser], type[UnifiedParser]] = {}
 
