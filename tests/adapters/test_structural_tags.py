@@ -17,9 +17,14 @@ pytest.importorskip("vllm")
 import xgrammar
 from grammars import Case, accepts, answer, cases, changed, squashed, walk, wrong_type
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+from vllm.parser.abstract_parser import DelegatingParser
 from vllm_driver import chat_request, compose, parse_whole
 
 from unified_parser import get_parser_class
+from unified_parser.adapters.vllm import make_adapters
+from unified_parser.calls.json_calls import JsonObject
+from unified_parser.format import Marker, OutputFormat, Tools
+from unified_parser.parser import UnifiedParser
 from unified_parser.structural_tag import Function, structural_tag
 
 FAMILIES = sorted(WRITTEN)
@@ -394,10 +399,18 @@ def test_a_response_format_beside_tools_to_choose_from() -> None:
 
 @pytest.mark.parametrize("choice", ["required", NAMED])
 def test_vllms_json_where_there_is_no_tag(choice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("minimax_m3", "hermes"):
-        _, request = adjusted(STRICT, name, tool_choice=choice)
-        assert (installed(request) is None) == (name == "minimax_m3")
-        assert (request.structured_outputs.json is not None) == (name == "minimax_m3")
+    class Opaque(JsonObject):
+        """A call syntax that no grammar describes."""
+
+        def grammar(self, wanted: Any) -> None:
+            return None
+
+    block = Tools(open=Marker("<tool_call>"), close=Marker("</tool_call>"), calls=(Opaque(),))
+    family = type("OpaqueParser", (UnifiedParser,), {"format": OutputFormat(tools=(block,))})
+    composed = type("Composed", (DelegatingParser,), {"tool_parser_cls": make_adapters(family)[1]})
+    request = chat_request(STRICT, tool_choice=choice)
+    request = composed(family_tokenizer("hermes"), request.tools).adjust_request(request)
+    assert installed(request) is None and request.structured_outputs.json is not None
     monkeypatch.setenv("VLLM_ENFORCE_STRICT_TOOL_CALLING", "0")
     _, request = adjusted(STRICT, tool_choice=choice)
     assert installed(request) is None and request.structured_outputs.json is not None
