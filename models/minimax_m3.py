@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import html
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from unified_parser.arguments.json_text import Malformed, drop
 from unified_parser.calls.base import CallReader, CallSyntax, Surroundings
+from unified_parser.calls.grammar import Format, Function, Wanted, const, ebnf, either, members, sequence
+from unified_parser.calls.literals import JSON_SCALARS, RULES, limits, terminal
 from unified_parser.calls.tagged import read_attributes
 from unified_parser.format import (
     Content,
@@ -21,7 +25,7 @@ from unified_parser.format import (
 )
 from unified_parser.parser import UnifiedParser
 from unified_parser.scanner import Marks, Steps, Use
-from unified_parser.schema import Parameters, quote, quote_inner, to_json
+from unified_parser.schema import Parameters, quote, quote_inner, to_json, types_of
 from unified_parser.tokens import SpecialTokens
 from unified_parser.walk import Walk
 
@@ -101,11 +105,115 @@ class ElementCall(CallSyntax):
     def strays(self) -> tuple[Marker, ...]:
         return (END,)
 
+    def grammar(self, wanted: Wanted) -> Format | None:
+        return either(
+            sequence(
+                const(f'{BEGIN.text}name="{html.escape(function.name)}">'),
+                ebnf(elements_grammar(function)),
+                const(END.text),
+            )
+            for function in wanted.functions
+        )
+
     def compile(self, tokens: SpecialTokens, around: Surroundings) -> CallReader:
         leaves = [Use(marker, "leave") for marker in (*around.ends, BEGIN)]
         inside = Marks([Use(END, "end"), Use(OPEN, "open"), Use(CLOSE, "close"), *leaves], tokens)
         tag_end = Marks([Use(text_marker(">"), "")], tokens)
         return lambda walk: _Reader(walk, inside, tag_end).read()
+
+
+def element(key: str, value: str) -> str:
+    """An element in a grammar, its value by a rule, and the white space behind it."""
+    return f"{terminal(f'{OPEN.text}{key}>')} {value} {terminal(f'{CLOSE.text}{key}>')} space"
+
+
+#: Values of any shape. A tag's name is free, so a closing tag may have another one than its opening tag.
+ANY_SHAPE = rf"""
+any ::= text | space element element*
+dict ::= space element*
+list ::= space ({element("item", "any")})*
+element ::= {terminal(OPEN.text)} key ">" any {terminal(CLOSE.text)} key ">" space
+key ::= [^<>/ \t\n] [^<>/\n]{{0,63}}
+text ::= TagDispatch(loop_after_dispatch=false, excludes=({terminal(SPACE)}))
+space ::= [ \n]{{0,8}}
+{JSON_SCALARS}
+"""
+
+
+def elements_grammar(function: Function) -> str:
+    """What stands between the tags of a call, as EBNF."""
+    declared, others = members(function)
+    rules = _Rules(function.parameters or {})
+    root = rules.members(rules.root) if declared else "dict" if others else "space"
+    made = "".join(f"{name} ::= {rule}\n" for name, rule in rules.make())
+    return f"root ::= {root}\n{made}{ANY_SHAPE.strip()}\n"
+
+
+@dataclass(slots=True)
+class _Rules:
+    """The rules of a function's values. A schema has one rule wherever it is used, so recursive ones end."""
+
+    root: Mapping[str, Any]
+    names: dict[int, str] = field(default_factory=dict)
+    named: list[tuple[str, Mapping[str, Any], tuple[str, ...]]] = field(default_factory=list)
+
+    def make(self) -> Iterator[tuple[str, str]]:
+        """The rules that have a name, by it; making one may name more."""
+        for name, schema, types in self.named:
+            yield name, self._alternatives(schema, types)
+
+    def members(self, schema: Mapping[str, Any]) -> str:
+        """The members of an object in their order, and others where it may have them."""
+        required = schema.get("required")
+        needed = required if isinstance(required, list) else ()
+        written = ["space"]
+        for key, inner in schema["properties"].items():
+            member = element(key, self.value(inner))
+            written.append(member if key in needed else f"({member})?")
+        if schema.get("additionalProperties") not in (None, False):
+            written.append("element*")
+        return " ".join(written)
+
+    def value(self, schema: Any) -> str:
+        """The name of the rule for a value."""
+        types = types_of(schema, self.root)
+        if not types:
+            return "any"
+        if id(schema) not in self.names:
+            self.names[id(schema)] = f"r{len(self.names)}"
+            self.named.append((self.names[id(schema)], schema, types))
+        return self.names[id(schema)]
+
+    def _alternatives(self, schema: Mapping[str, Any], types: tuple[str, ...]) -> str:
+        values = schema.get("enum") or ([schema["const"]] if "const" in schema else [])
+        if values and not any(isinstance(value, (list, dict)) for value in values):
+            words = (value if isinstance(value, str) else json.dumps(value) for value in values)
+            return " | ".join(map(terminal, words))
+        if isinstance(schema.get("$ref"), str):
+            return self.value(self._target(schema["$ref"]))
+        branches = schema.get("anyOf") or schema.get("oneOf")
+        if branches and "type" not in schema:
+            return " | ".join(map(self.value, branches))
+        return " | ".join(self._typed(kind, schema) for kind in types)
+
+    def _typed(self, kind: str, schema: Mapping[str, Any]) -> str:
+        if kind == "object" and schema.get("properties") and isinstance(schema["properties"], Mapping):
+            return self.members(schema)
+        if kind == "array" and not schema.keys().isdisjoint({"items", "minItems", "maxItems"}):
+            least, most = limits(schema, "Items")
+            item = element("item", self.value(schema.get("items")))
+            return "space" if most == "0" else f"space ({item}){{{least},{most}}}"
+        if kind == "string" and not schema.keys().isdisjoint({"minLength", "maxLength"}):
+            least, most = limits(schema, "Length")  # without what may begin the closing tag
+            return rf"[^\]]{{{least},{most}}}"
+        return RULES[kind]
+
+    def _target(self, reference: str) -> Any:
+        """What a reference points to, ``#/$defs/Day``; None if it leads nowhere."""
+        found: Any = self.root
+        for step in reference.split("/")[1:]:
+            found = found.get(step) if isinstance(found, Mapping) else None
+        return found
 
 
 class _Reader:

@@ -115,8 +115,18 @@ class TokenLevel:
                     yield text[:at], ending
                 continue
             for place in range(len(ids) - len(delta), len(ids)):
-                if ids[place] == number:
-                    yield decode(self._tokenizer, ids[max(place - _HEADER_WINDOW, 0) : place]), ending
+                before = ids[max(place - _HEADER_WINDOW, 0) : place]
+                if ids[place] == number and self._in_header_or_body(header, before):
+                    yield decode(self._tokenizer, before), ending
+
+    def _in_header_or_body(self, header: Header, before: Sequence[int]) -> bool:
+        """Do these ids end in a header or a body? Behind a close only an opener begins one."""
+        opener = self._id_of.get(header.open.text)
+        if opener is None:
+            return True
+        closes = {self._id_of.get(literal) for marker in header.close for literal in marker.spellings}
+        last = next((number for number in reversed(before) if number == opener or number in closes), opener)
+        return last == opener
 
     def _text(self, ids: Sequence[int], delta: Sequence[int], window: int) -> tuple[str, int]:
         """The text of the last ids, and where in it that of ``delta`` begins."""

@@ -232,6 +232,24 @@ def muse_body(call: Call) -> str:
     )([call])
 
 
+def minimax_m3(calls: Sequence[Call]) -> str:
+    """Elements in elements; ``item`` is the name of what a list holds."""
+    space = "]<]minimax[>["
+
+    def element(key: str, value: Any) -> str:
+        return f"{space}<{key}>{body(value)}{space}</{key}>"
+
+    def body(value: Any) -> str:
+        if isinstance(value, list):
+            return "".join(element("item", one) for one in value)
+        return "".join(element(*one) for one in value.items()) if isinstance(value, dict) else raw(value)
+
+    invokes = (
+        f'{space}<invoke name="{name}">{body(arguments)}{space}</invoke>\n' for name, arguments in calls
+    )
+    return f"{space}<tool_call>\n{''.join(invokes)}{space}</tool_call>"
+
+
 HERMES = objects("<tool_call>\n", "\n</tool_call>")
 CODER = coder("<tool_call>", "</tool_call>")
 GLM47 = pairs("<tool_call>", "</tool_call>")
@@ -318,6 +336,7 @@ WRITTEN: dict[str, Written] = {
     "minicpmv": CODER,
     "minimax_m2": M2,
     "minimax_m2_append_think": M2,
+    "minimax_m3": minimax_m3,
     "mistral": headered("", "[TOOL_CALLS]{n}[ARGS]{a}", ""),
     "muse": MUSE,
     "muse_glimmer": MUSE,

@@ -63,6 +63,15 @@ word ::= [a-zA-Z_] [a-zA-Z0-9_]*
 )
 
 
+#: What of JSON is written the same in notations of their own.
+JSON_SCALARS = r"""
+integer ::= "-"? [0-9]+
+number ::= "-"? [0-9]+ ("." [0-9]+)? ([eE] [+\-]? [0-9]+)?
+boolean ::= "true" | "false"
+null ::= "null"
+""".strip()
+
+
 def delimited(delimiter: str) -> Notation:
     """Bare keys and values, strings between delimiters, which no string holds."""
     mark = terminal(delimiter)
@@ -70,10 +79,7 @@ def delimited(delimiter: str) -> Notation:
         rf"""
 text ::= {mark} characters {mark}
 characters ::= TagDispatch(loop_after_dispatch=false, excludes=({mark}))
-integer ::= "-"? [0-9]+
-number ::= "-"? [0-9]+ ("." [0-9]+)? ([eE] [+\-]? [0-9]+)?
-boolean ::= "true" | "false"
-null ::= "null"
+{JSON_SCALARS}
 comma ::= "," " "?
 any ::= text | number | boolean | null | list | dict
 list ::= "[" (any (comma any)*)? "]"
@@ -101,14 +107,14 @@ def arguments_grammar(function: Function, notation: Notation) -> str:
     return f"root ::= {root}\n{made}{notation.rules.strip()}\n"
 
 
-def _limits(schema: Mapping[str, Any], of: str) -> tuple[int, str]:
+def limits(schema: Mapping[str, Any], of: str) -> tuple[int, str]:
     """The least and the most of something, "" for no limit."""
     most = schema.get(f"max{of}")
     return schema.get(f"min{of}", 0), "" if most is None else str(most)
 
 
 #: The rule for any value of a type.
-_RULES = {
+RULES = {
     "string": "text",
     "integer": "integer",
     "number": "number",
@@ -154,11 +160,11 @@ class _Rules:
         if kind == "object" and schema.get("properties"):
             return f'"{{" {self.members(schema, self.notation.inner_key, depth)} "}}"'
         if kind == "array" and not schema.keys().isdisjoint({"items", "minItems", "maxItems"}):
-            return self._list(self.value(schema.get("items"), depth + 1), *_limits(schema, "Items"))
+            return self._list(self.value(schema.get("items"), depth + 1), *limits(schema, "Items"))
         if kind == "string" and not schema.keys().isdisjoint({"minLength", "maxLength"}):
-            least, most = _limits(schema, "Length")
+            least, most = limits(schema, "Length")
             return self.notation.text.format(f"{{{least},{most}}}")
-        return _RULES[kind]
+        return RULES[kind]
 
     @staticmethod
     def _list(item: str, least: int, most: str) -> str:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import jsonschema
 import numpy as np
 import xgrammar
-from support.samples import Sample, load
-from support.written import WRITTEN, Call, dumps
 from xgrammar.testing import _is_grammar_accept_string
 
+from support.samples import Sample, load
+from support.written import WRITTEN, Call, dumps
 from unified_parser import get_parser_class
 from unified_parser.format import OutputFormat
 from unified_parser.structural_tag import Function, structural_tag
