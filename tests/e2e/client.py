@@ -81,7 +81,7 @@ class Client(ABC):
             "chat_template_kwargs": {"prompt_tail": prompt, **(switches or {})},
             "temperature": 0,
         }
-        limit = len(ids) - 1 if cut_off else len(ids) + 8
+        limit = len(ids) - 1 if cut_off else len(ids) + 32  # the server may add some
         turns = [{"role": "user", "content": QUESTION}, *history]
         request = self._fields(turns, limit) | {"model": MODEL_NAME, "extra_body": extra | fields}
         return request | ({"tools": [self._tool(tool["function"]) for tool in tools]} if tools else {})
