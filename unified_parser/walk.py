@@ -36,8 +36,9 @@ CallEvent: TypeAlias = ToolCallStart | ToolCallArguments | ToolCallEnd
 Record: TypeAlias = Callable[[str, int, int], Event]
 
 #: Plain text needs no walk: until the search finds something it is an event of this kind, of the call with
-#: this index (none if negative), perhaps as the inside of a JSON string.
-Steady: TypeAlias = tuple[Search, Any, int, bool]
+#: this index (none if negative). Of a call, perhaps as the inside of a JSON string; of a text, perhaps of a
+#: channel that holds back white space at its end.
+Steady: TypeAlias = tuple[Search, Any, int, Any]
 #: Makes an event without the detour over its named arguments: the steady text is most of an output.
 _new: Any = tuple.__new__
 
@@ -45,7 +46,6 @@ _new: Any = tuple.__new__
 CONTENT = "content"
 
 _NEVER = re.compile(r"(?!)").search
-_SPACE_AT_END = re.compile(r"\s\Z").search
 
 
 class Channel:
@@ -132,9 +132,32 @@ class Channel:
             self._release("", 0)
 
     def steady(self) -> Record | None:
-        """The event that plain text becomes now, where nothing holds it back."""
-        through = self.blank or self._held or self._filter is not None or self.said is not None
+        """The event that plain text becomes now, where at most white space is held back."""
+        holds = self._held and not self._strip
+        through = self.blank or holds or self._filter is not None or self.said is not None
         return None if through else self._record
+
+    def flow(self, text: str) -> list[Event]:
+        """Takes text of the steady flow: what may be framing at its end waits for what follows."""
+        body = text.rstrip()
+        if not body:
+            self._held.append(text)
+            return []
+        tail = text[len(body) :]
+        if self._held:
+            body = "".join([*self._held, body])
+            self._held.clear()
+        if tail:
+            self._held.append(tail)
+        walk = self._walk
+        start = walk.done
+        walk.done = end = start + len(body)
+        return [_new(self._record, (body, start, end))]
+
+    @property
+    def held(self) -> int:
+        """How many characters are held back."""
+        return sum(map(len, self._held))
 
     @property
     def trims(self) -> bool:
@@ -254,13 +277,15 @@ class Walk(Scanner):
             return []
         steady = self._steady
         if steady is not None and steady[0](text) is None:
+            self._flowed.append(text)
+            _, kind, index, special = steady
+            if special and index < 0:
+                return special.flow(text)  # type: ignore[no-any-return]
             start = self.done
             self.done = end = start + len(text)
-            self._flowed.append(text)
-            _, kind, index, quoted = steady
             if index < 0:
                 return [_new(kind, (text, start, end))]
-            return [_new(kind, (index, quote_inner(text) if quoted else text, start, end))]
+            return [_new(kind, (index, quote_inner(text) if special else text, start, end))]
         return self._go_on(text)
 
     def _take_ids(self, text: str, token_ids: Sequence[int]) -> str:
@@ -303,11 +328,12 @@ class Walk(Scanner):
 
     def _land(self) -> None:
         """Ends the steady flow: the scanner catches up with the text that went past it."""
-        self._steady = None
+        steady, self._steady = self._steady, None
         if self._flowed:
             if self.looks_back:
                 self.last = (self._text_before(self.pos) + "".join(self._flowed))[-LOOK_BACK:]
-            self.base = self.done
+            held = steady[3].held if steady is not None and steady[2] < 0 and steady[3] else 0
+            self.base = self.done + held
             self.pos = 0
             self.buffer = ""
             self._flowed.clear()
@@ -348,10 +374,7 @@ class Walk(Scanner):
         """Plain text goes straight to the channel until ``search`` finds something in a delta."""
         record = channel.steady()
         if record is not None and self.pos == len(self.buffer):
-            if channel.trims:
-                plain = search
-                search = lambda text: plain(text) or _SPACE_AT_END(text)  # noqa: E731
-            self._steady = search, record, -1, False
+            self._steady = search, record, -1, channel if channel.trims else None
 
     def let_arguments_flow(self, search: Search, *, quoted: bool = False) -> None:
         """The same for arguments: as they are, or ``quoted`` as the inside of a JSON string."""
@@ -369,7 +392,7 @@ class Walk(Scanner):
                 self.pos = len(self.buffer)
                 self.write_raw(text)
             if self.content.said is None:
-                self._steady = _NEVER, ContentText, -1, False
+                self._steady = _NEVER, ContentText, -1, None
             yield from self.more()
 
     def write_raw(self, text: str) -> None:
