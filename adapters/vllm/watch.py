@@ -31,7 +31,7 @@ logger = init_logger(LOGGER_NAME)
 
 _OF_CALLS = frozenset({ToolCallStart, ToolCallArguments})
 #: How many steps are looked at together.
-_MANY = 128
+MANY = 128
 
 
 class Subject(NamedTuple):
@@ -84,7 +84,7 @@ class Watch:
             self._look()
         noted = self._noted
         noted.append(events)
-        if len(noted) >= _MANY:
+        if len(noted) >= MANY:
             self._take()
 
     def _look(self) -> None:

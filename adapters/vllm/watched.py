@@ -22,7 +22,7 @@ from unified_parser.registry import pair
 from unified_parser.variants import without_reasoning
 
 from .requests import build_parser
-from .watch import Subject, Watch, watch
+from .watch import MANY, Subject, Watch, watch
 
 Parsed: TypeAlias = tuple[str | None, str | None, list[FunctionCall] | None]
 
@@ -121,7 +121,10 @@ class WatchedParser(DelegatingParser):
                 self._prompt = prompt_token_ids
             self._watch = self._begin_watch(request, self._new_parser(request), streamed=True)
         if self._watch is not None:
-            self._watch.step(delta_text, delta_token_ids, self._sent.of(message))
+            events = self._sent.take(message)
+            self._watch.step(
+                delta_text, delta_token_ids, [*events, *self._sent.rest()] if finished else events
+            )
             if finished:
                 self._watch.end(self._sent.end())
                 self._watch = None
@@ -131,18 +134,30 @@ class WatchedParser(DelegatingParser):
 class SentEvents:
     """The events that would have made the messages of one response; where they stood is not known.
 
-    A call is over where the next one begins, or with the response. It is complete if its arguments are an
-    object.
+    The messages of a stream are looked at many at a time. A call is over where the next one begins, or with
+    the response. It is complete if its arguments are an object.
     """
 
     def __init__(self) -> None:
         self._open: int | None = None
         self._arguments: list[str] = []
+        self._unread: list[DeltaMessage] = []
 
-    def of(self, message: DeltaMessage | None) -> list[Event]:
-        """The events of a streamed message."""
+    def take(self, message: DeltaMessage | None) -> list[Event]:
+        """Takes a streamed message; returns the events of many, or none yet."""
         if message is None:
             return []
+        self._unread.append(message)
+        return self.rest() if len(self._unread) >= MANY else []
+
+    def rest(self) -> list[Event]:
+        """The events of the messages that have been taken."""
+        events = [event for message in self._unread for event in self._of(message)]
+        self._unread.clear()
+        return events
+
+    def _of(self, message: DeltaMessage) -> list[Event]:
+        """The events of a streamed message."""
         events = _texts(message.reasoning, message.content)
         for call in message.tool_calls:
             function = call.function
