@@ -151,14 +151,18 @@ class SentEvents:
         return self.rest() if len(self._unread) >= MANY else []
 
     def rest(self) -> list[Event]:
-        """The events of the messages that have been taken."""
-        events = [event for message in self._unread for event in self._of(message)]
-        self._unread.clear()
+        """The events of the messages that have been taken: their texts, then their calls."""
+        unread, self._unread = self._unread, []
+        reasoning = [message.reasoning for message in unread if message.reasoning]
+        content = [message.content for message in unread if message.content]
+        events = _texts("".join(reasoning), "".join(content))
+        for message in unread:
+            if message.tool_calls:
+                events += self._of_calls(message)
         return events
 
-    def _of(self, message: DeltaMessage) -> list[Event]:
-        """The events of a streamed message."""
-        events = _texts(message.reasoning, message.content)
+    def _of_calls(self, message: DeltaMessage) -> list[Event]:
+        events: list[Event] = []
         for call in message.tool_calls:
             function = call.function
             if function is not None and function.name:
