@@ -28,15 +28,15 @@ demo: .venv/.installed
 test: test-unit test-e2e
 
 test-unit: .venv-test/.installed
-	.venv-test/bin/python -m pytest -m "not e2e" -n $(JOBS)
+	.venv-test/bin/python -m pytest -m "not e2e" -n $(JOBS) --no-skips
 
 test-e2e: .venv-test/.installed
-	.venv-test/bin/python -m pytest tests/e2e -n $(JOBS)
+	.venv-test/bin/python -m pytest tests/e2e -n $(JOBS) --no-skips
 
 test-versions: $(VLLM_TESTED:%=test-%)
 
 test-vllm-%: .venv-vllm-%/.installed
-	.venv-vllm-$*/bin/python -m pytest tests/adapters -n $(JOBS)
+	.venv-vllm-$*/bin/python -m pytest tests/adapters -n $(JOBS) --no-skips
 
 lint: .venv-dev/.installed
 	.venv-dev/bin/ruff check .

@@ -1035,14 +1035,18 @@ def test_more_a_truncated_call_is_not_reported_as_complete(model: Model) -> None
     assert [(name, complete) for name, _, complete in found.calls] == [("f", False)]
 
 
-@models(lambda model: model.reopens)
-def test_more_reasoning_behind_a_call_is_reasoning(model: Model, path: str) -> None:
-    if model is HARMONY and path == "adapters":
-        pytest.skip("no server composes two parsers for such models")
-    message = "<|start|>assistant" if model is HARMONY else ""
-    again = f"{message}{model.opener}then{model.closer}{model.says('so')}"
-    joined = "why\nthen" if model is HARMONY else "whythen"
-    assert served(model).read(model.thinks("why") + model.call + again) == folded(joined, "so", F)
+@both_paths
+@models(lambda model: model.reopens, without(HARMONY))
+def test_more_reasoning_behind_a_call_is_reasoning(model: Model) -> None:
+    again = f"{model.opener}then{model.closer}{model.says('so')}"
+    assert served(model).read(model.thinks("why") + model.call + again) == folded("whythen", "so", F)
+
+
+def test_more_reasoning_behind_a_call_is_reasoning_in_messages() -> None:
+    """A newline joins two messages of a channel. No server composes two parsers for such models."""
+    again = f"<|start|>assistant{HARMONY.opener}then{HARMONY.closer}{HARMONY.says('so')}"
+    output = HARMONY.thinks("why") + HARMONY.call + again
+    assert served(HARMONY).read(output) == folded("why\nthen", "so", F)
 
 
 @both_paths
