@@ -23,7 +23,8 @@ os.environ["UNIFIED_PARSER_VLLM"] = "off"  # vLLM's own parsers, without ours
 os.environ["VLLM_LOGGING_LEVEL"] = "CRITICAL"
 sys.path.extend(str(Path(__file__).parent.parent / part) for part in ("", "tests", "tests/adapters"))
 
-from registry_diff import MANAGERS, registered, vllm_version
+import vllm
+from registry_diff import MANAGERS, registered
 from support import cuts
 from support.fold import Folded, loads, message, spell
 from support.parsing import family_tokenizer, run
@@ -582,8 +583,8 @@ def summary(found: Sequence[Difference], cases: int) -> Iterator[str]:
     yield f"""# Differences from vLLM
 
 For who replaces vLLM's parsers with these: where the result changes, and why. Made by `make differences`,
-which gives every case of `tests/corpus/` to the parsers of vLLM {vllm_version()}, composed as its chat server
-composes them, and to ours: as a whole output, token by token, and in one delta. The text has the special
+which gives every case of `tests/corpus/` to the parsers of vLLM {vllm.__version__}, composed as its chat
+server composes them, and to ours: as a whole output, token by token, and in one delta. The text has the special
 tokens, and the ids come with it. The expected results of the corpus were written by hand from descriptions
 of the formats, and the tests hold ours to them in every mode.
 

@@ -10,7 +10,7 @@ from support.tokenizers import tokenizer_for
 from tokenizers import AddedToken, Tokenizer
 from tokenizers.models import WordLevel
 
-from unified_parser import ContentText, create_parser, get_parser_class
+from unified_parser import ContentText, ReasoningText, create_parser, get_parser_class
 
 CALL = (
     "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>"
@@ -104,3 +104,21 @@ def test_a_lone_character_has_one_channel(deltas: list[tuple[str, bool]]) -> Non
     events = [event for text, with_ids in deltas for event in parser.feed(text, ids if with_ids else ())]
     kinds = [type(event).__name__ for event in [*events, *parser.finish()]]
     assert "ReasoningText" in kinds and "ContentText" not in kinds
+
+
+@pytest.mark.parametrize(
+    "pieces", [("why", " ", "[/THINK]"), ("why ", "[/THINK]"), ("why", " ", "\n", "[/THINK]")]
+)
+def test_white_space_held_back_in_the_steady_flow_keeps_its_place(pieces: tuple[str, ...]) -> None:
+    """The marker's id is looked for where its text stands, held-back text before it included."""
+    tokenizer = tokenizer_for(["[THINK]", "[/THINK]", "[TOOL_CALLS]", "[ARGS]"])
+    parser = create_parser("mistral", tokenizer=tokenizer, trace=True)
+    events: list[Any] = []
+    written = ("[THINK]", "first ", "then ", *pieces, "so")
+    for piece in written:
+        events += parser.feed(piece, tokenizer.encode(piece))
+    events += parser.finish()
+    said = {kind: "".join(e.text for e in events if type(e) is kind) for kind in (ReasoningText, ContentText)}
+    assert said == {ReasoningText: "first then why", ContentText: "so"}
+    assert [event.start for event in events] == [0, *(event.end for event in events[:-1])]
+    assert events[-1].end == len("".join(written))
