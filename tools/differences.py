@@ -585,8 +585,8 @@ def summary(found: Sequence[Difference], cases: int) -> Iterator[str]:
 For who replaces vLLM's parsers with these: where the result changes, and why. Made by `make differences`,
 which gives every case of `tests/corpus/` to the parsers of vLLM {vllm.__version__}, composed as its chat
 server composes them, and to ours: as a whole output, token by token, and in one delta. The text has the
-special tokens, and the ids come with it. The expected results of the corpus were written by hand from descriptions
-of the formats, and the tests hold ours to them in every mode.
+special tokens, and the ids come with it. The expected results of the corpus were written by hand from
+descriptions of the formats, and the tests hold ours to them in every mode.
 
 Of {cases} cases that vLLM has a parser for, {len(ids)} come out otherwise in some mode, {len(streamed)} of
 them only when streamed. Many cases are there because they are hard: the numbers say nothing of everyday
